@@ -105,7 +105,7 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
     /WORKFLOW.*nosuch/,
   ],
   [
-    "an unknown workflow to read",
+    "a read of an unknown workflow",
     () => client.admin.getWorkflow({ id: identifier(ResourceType.WORKFLOW, { name: "nosuch" }) }),
     "NOT_FOUND",
     /WORKFLOW.*nosuch/,
@@ -113,7 +113,7 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
   ["an unknown project", () => named("t1", "nosuch"), "INVALID_ARGUMENT", /project.*nosuch/],
   ["an archived project", () => named("t1", ARCHIVED), "INVALID_ARGUMENT", /project.*put-away.*not active/],
   ["a filter without parentheses", () => list({ filters: "name=a" }), "INVALID_ARGUMENT", /filter/],
-  ["a filter by no column", () => list({ filters: "eq(nosuch,a)" }), "INVALID_ARGUMENT", /filters.*nosuch/],
+  ["a filter by an unknown column", () => list({ filters: "eq(nosuch,a)" }), "INVALID_ARGUMENT", /filters.*nosuch/],
   ["a filter with an unknown function", () => list({ filters: "like(name,a)" }), "INVALID_ARGUMENT", /filter.*like/],
   [
     "SQL in the column of a filter",
@@ -128,7 +128,7 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
     /sort.*DROP TABLE/,
   ],
   ["a bad execution name", () => client.admin.createExecution(executionRequest("No_Such!")), "INVALID_ARGUMENT", /name.*No_Such!/],
-  ["a name of a NUL", () => named("a\0b"), "INVALID_ARGUMENT", /name/],
+  ["a name with a NUL character", () => named("a\0b"), "INVALID_ARGUMENT", /name/],
   [
     "a bad project id",
     () => client.admin.registerProject({ project: { id: "Not A Name", name: "x" } }),
@@ -142,15 +142,15 @@ const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof C
     /version/,
   ],
   ["a limit of 0", () => list({ limit: 0 }), "INVALID_ARGUMENT", /limit/],
-  ["a token of another world", () => list({ token: "nosuch" }), "INVALID_ARGUMENT", /token/],
+  ["an invalid token", () => list({ token: "nosuch" }), "INVALID_ARGUMENT", /token/],
   [
-    "a workflow in a circle",
+    "a workflow with a cycle",
     () => client.admin.createWorkflow(workflowRequest(identifier(ResourceType.WORKFLOW, { name: "circle" }), { n0: ["n1"], n1: ["n0"] })),
     "INVALID_ARGUMENT",
     /n0>n1>n0/,
   ],
   [
-    "a message of 5 MB, which is read, and wrong",
+    "an invalid message of 5 MB, which is within the limit",
     () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { a: textOf("x".repeat(5_000_000)) } } })),
     "INVALID_ARGUMENT",
     /\ba\b/,
@@ -208,7 +208,7 @@ describe("requests that no client library sends", () => {
     ],
     ["broken JSON", { method: "POST", path: "/api/v1/tasks", body: '{"id":' }, Code.INVALID_ARGUMENT, /TaskCreateRequest.*JSON/],
     ["a number for a name", { method: "POST", path: "/api/v1/tasks", body: '{"id":{"name":7}}' }, Code.INVALID_ARGUMENT, /name/],
-    ["a limit that is no number", { method: "GET", path: `${tasks}?limit=many` }, Code.INVALID_ARGUMENT, /limit.*many/],
+    ["a limit that is not a number", { method: "GET", path: `${tasks}?limit=many` }, Code.INVALID_ARGUMENT, /limit.*many/],
     [
       "a body of 65 MB",
       { method: "POST", path: "/api/v1/tasks", body: `{"id":{"name":"${"x".repeat(68_200_000)}"}}` },

@@ -177,7 +177,7 @@ test("an execution with an unserved task type is blocked with the reason and can
   ]);
 }, 120_000);
 
-test("an execution is blocked with a reason while its plugin service does not respond, and with another when it is gone", async () => {
+test("an execution is blocked with a reason while its plugin service does not respond, and with another when it is missing", async () => {
   const announce = () =>
     broken.bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name: "mute", taskTypes: ["mute"], instance: "", uptimeMs: 0 }));
   announce();

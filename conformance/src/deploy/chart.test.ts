@@ -86,10 +86,10 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
   });
 
   test.each([
-    ["a key that is none", "propeler.replicas=2", /propeler/],
-    ["a key of a service that is none", "propeller.replica=2", /replica/],
+    ["an unknown key", "propeler.replicas=2", /propeler/],
+    ["a key of an unknown service", "propeller.replica=2", /replica/],
     ["a value of another type", "propeller.replicas=two", /replicas/],
-    ["an account for an admin elsewhere, beside admin", "parts.adminAccount=true", /parts\.adminAccount: /],
+    ["a client secret for a remote admin, beside admin", "parts.adminAccount=true", /parts\.adminAccount: /],
     ["an admin in the cluster, and no control plane", "parts.controlPlane=false", /parts\.adminInCluster: /],
   ])("refuses %s", (_, setting, message) => {
     expect(() => template("--set", setting)).toThrow(message);

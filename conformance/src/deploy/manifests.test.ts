@@ -24,12 +24,12 @@ const more = definitions === undefined ? [] : ["monitoring"];
 const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
   // The overlay with sign-in follows below, with more components.
   ...Object.fromEntries(["control-plane", "data-plane", "single-cluster"].map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
-  "overlay single-cluster-sign-in with all that can be added": () =>
+  "overlay single-cluster-sign-in with all components": () =>
     buildOverlay("single-cluster-sign-in", {
       components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs", "gcs-key"],
       resources: more,
     }),
-  "the chart with the same": () => {
+  "the chart with the same values": () => {
     const parts = ["clusterResources", "kubeconfigs", "gcsKey", ...more].map((part) => `parts.${part}=true`).join();
     return helm?.template([...overlayArguments("single-cluster-sign-in"), "--set", parts]);
   },

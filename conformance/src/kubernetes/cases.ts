@@ -110,7 +110,7 @@ export const CASES: readonly Case[] = [
     ],
   },
   {
-    name: "bodies that cannot be read",
+    name: "undecodable bodies",
     steps: [
       post(CM, "{not json"),
       post(CM, ""),
@@ -230,7 +230,7 @@ export const CASES: readonly Case[] = [
     ],
   },
   {
-    name: "pods that are refused",
+    name: "refused pods",
     steps: [
       post(PODS, { ...pod("empty"), spec: { containers: [] } }),
       post(PODS, pod("imageless", { containers: [{ name: "main" }] })),

@@ -14,7 +14,7 @@ test("imports go in the directions that the architecture allows", () => {
   expect(run("check-imports.mjs")).toEqual({ status: 0, output: "" });
 });
 
-test("admin's areas import in their directions, and SQL stands in their stores", () => {
+test("admin's areas import in the allowed directions, and only their stores contain SQL", () => {
   expect(run("check-areas.mjs")).toEqual({ status: 0, output: "" });
 });
 

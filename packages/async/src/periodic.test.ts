@@ -22,7 +22,7 @@ test("runs now, again at once after a full batch, and then every interval", asyn
   await task.close();
 });
 
-test("logs a failure and goes on at the next interval", async () => {
+test("logs a failure and continues at the next interval", async () => {
   let runs = 0;
   const { time, warnings, task } = start(() => (++runs === 1 ? Promise.reject(new Error("no database")) : Promise.resolve(0)));
   await time.advance(1_500);

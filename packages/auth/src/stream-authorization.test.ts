@@ -22,7 +22,7 @@ function stream() {
   return { told, run };
 }
 
-test("a stream ends when its token expires, with the reason for it and for its client", async () => {
+test("a stream ends when its token expires, and its handler and its client get the reason", async () => {
   const { told, run } = stream();
   const recheck = vi.fn(async () => undefined);
   const running = runWhileAuthorized(context, { expiresAt: 150_000, recheck, clock, recheckIntervalMs: 60_000 }, run);
@@ -35,7 +35,7 @@ test("a stream ends when its token expires, with the reason for it and for its c
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a stream ends when what it needs was taken away", async () => {
+test("a stream ends when the caller loses the required role", async () => {
   const { told, run } = stream();
   let allowed = true;
   const recheck = async () => {
@@ -50,7 +50,7 @@ test("a stream ends when what it needs was taken away", async () => {
   expect(await failure).toMatchObject({ code: Code.PERMISSION_DENIED });
 });
 
-test("a stream that ends by itself leaves nothing behind, and its context is what it was", async () => {
+test("a stream that ends by itself leaves no timer, and its handler gets the call's context", async () => {
   const recheck = async () => undefined;
   const run = async ({ requestId }: CallContext) => requestId;
   expect(await runWhileAuthorized(context, { expiresAt: 1_000, recheck, clock, recheckIntervalMs: 60_000 }, run)).toBe("r");

@@ -17,7 +17,7 @@ function recent(): {
   return { of, world };
 }
 
-test("it is read again when it is old, once for all that ask at once", async () => {
+test("an expired value is read again, once for all concurrent callers", async () => {
   const { of, world } = recent();
   expect(await Promise.all([of.current(), of.current()])).toEqual([1, 1]);
   world.value = 2;
@@ -27,7 +27,7 @@ test("it is read again when it is old, once for all that ask at once", async () 
   expect([await of.current(), world.reads]).toEqual([2, 2]);
 });
 
-test("a clock that is set back makes nothing stay new", async () => {
+test("a clock that is set back does not keep a value fresh", async () => {
   const { of, world } = recent();
   await of.current();
   world.value = 2;
@@ -35,7 +35,7 @@ test("a clock that is set back makes nothing stay new", async () => {
   expect(await of.current()).toBe(2);
 });
 
-test("what was being read while it changed does not count", async () => {
+test("a value whose read was in progress during an invalidation is not cached", async () => {
   const { of, world } = recent();
   const before = of.current();
   world.value = 2;
@@ -43,7 +43,7 @@ test("what was being read while it changed does not count", async () => {
   expect([await before, await of.current()]).toEqual([1, 2]);
 });
 
-test("while it cannot be read what was known counts, for a time, and it is not asked for by everyone", async () => {
+test("while reads fail, the last value is served for a limited time, and retries are spaced", async () => {
   const { of, world } = recent();
   await of.current();
   [world.away, world.value] = [true, 2];

@@ -22,7 +22,7 @@ test("a data plane without a name uses subjects as they are", () => {
   expect(dataPlaneScope("")).toBeUndefined();
 });
 
-test("what goes on within a data plane names it, what admin tells does not", () => {
+test("subjects within a data plane contain its name, and subjects of admin's notices do not", () => {
   const scope = dataPlaneScope("east.1");
   expect(scope?.subject(taskRequestSubject("python-task", 7))).toBe("flyte.task.at.east%2E1.python-task.7");
   expect(scope?.subject(taskEventSubject(7))).toBe("flyte.event.at.east%2E1.task.7");
@@ -32,7 +32,7 @@ test("what goes on within a data plane names it, what admin tells does not", () 
   expect(scope?.durable("plugin-echo")).toBe("plugin-echo=east%2E1");
 });
 
-test("no filter of one data plane takes a request of another, whatever they and the task types are called", () => {
+test("no filter of one data plane matches a request of another, for any names of data planes and task types", () => {
   fc.assert(
     fc.property(fc.option(text, { nil: "" }), fc.option(text, { nil: "" }), text, text, (one, other, filtered, asked) => {
       const at = (cluster: string, subject: string) => dataPlaneScope(cluster)?.subject(subject) ?? subject;
@@ -42,7 +42,7 @@ test("no filter of one data plane takes a request of another, whatever they and 
   );
 });
 
-test("the recorder of events receives those of every data plane by one filter, and knows their origin", () => {
+test("exactly one filter of the recorder matches each event of a data plane, and the subject gives its origin", () => {
   fc.assert(
     fc.property(fc.option(text, { nil: "" }), fc.constantFrom("task", "execution"), (cluster, kind) => {
       const plain = kind === "task" ? taskEventSubject(5) : executionEventSubject(5);

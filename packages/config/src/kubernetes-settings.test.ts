@@ -5,7 +5,7 @@ import { checkKubernetesSettings, kubernetesSettings } from "./kubernetes-settin
 const schema = z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings);
 const problems = (given: object) => schema.safeParse(given).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 
-test("each way to reach a cluster by itself", () => {
+test("each way to connect to a cluster is accepted by itself", () => {
   expect(problems({})).toEqual([]);
   expect(problems({ kubeconfig: "/k", context: "east" })).toEqual([]);
   expect(problems({ inCluster: true })).toEqual([]);

@@ -18,7 +18,7 @@ function file(text: string): string {
   return path;
 }
 
-test("file, environment and flags win in that order", () => {
+test("flags override the environment, which overrides the file", () => {
   const path = file("port: 2\ndatabase: {url: file, maxConnections: 9}\n");
   expect(load(["--config", path])).toEqual({ port: 2, database: { url: "file", maxConnections: 9 }, tags: [] });
   const env = { FLYTE_TS_ADMIN_DATABASE__MAX_CONNECTIONS: "7", FLYTE_TS_ADMIN_PORT: "3", FLYTE_TS_OTHER_PORT: "8" };
@@ -29,7 +29,7 @@ test("file, environment and flags win in that order", () => {
   });
 });
 
-test("of several files the later one wins, key by key", () => {
+test("of several files the later one overrides the earlier one, key by key", () => {
   const settings = file("port: 2\ndatabase: {url: file, maxConnections: 9}\ntags: [a]\n");
   const secret = file("database: {url: secret}\ntags: [b]\n");
   expect(load(["--config", settings, "--config", secret])).toEqual({
@@ -51,7 +51,7 @@ test.each([
   expect(() => load(argv)).toThrow(name);
 });
 
-test.each(["0123", "true", "abc #def", "a: b", "'quoted'", "- x", "&x", ""])("text is taken as it is written: %j", (text) => {
+test.each(["0123", "true", "abc #def", "a: b", "'quoted'", "- x", "&x", ""])("a text setting is kept unchanged: %j", (text) => {
   expect(load(["--database.url", text]).database.url).toBe(text);
   expect(load([], { FLYTE_TS_ADMIN_DATABASE__URL: text }).database.url).toBe(text);
 });

@@ -41,12 +41,12 @@ function run(...words: string[]): { out: string; err: string; status: number | u
   }
 }
 
-test("the configuration is read, and nothing printed", () => {
+test("a valid configuration is returned and nothing is printed", () => {
   const { config, out, err, status } = run("--database.maxConnections", "7");
   expect([config?.database.maxConnections, out, err, status]).toEqual([7, "", "", undefined]);
 });
 
-test("the schema prints itself: what may be written, with its defaults", () => {
+test("--print-schema prints the settings with their types and defaults", () => {
   const { out, status } = run("--print-schema");
   expect(status).toBe(0);
   const printed = JSON.parse(out) as {
@@ -57,7 +57,7 @@ test("the schema prints itself: what may be written, with its defaults", () => {
   expect(printed.properties.database?.properties?.maxConnections).toMatchObject({ type: "integer", default: 3 });
 });
 
-test("the configuration in force is printed without what is secret", () => {
+test("--print-config prints the effective configuration without secrets", () => {
   const hooks = '[{url: "https://u:hidden1@h/x", secret: hidden2}]';
   const words = [
     "--database.url",
@@ -83,7 +83,7 @@ test("the configuration in force is printed without what is secret", () => {
   });
 });
 
-test("what is wrong is told in one line, with status 2", () => {
+test("an invalid setting is reported in one line with exit status 2", () => {
   const { err, status } = run("--databse.url", "x");
   expect([err, status]).toEqual(["configuration of x: databse: unknown setting; did you mean database?\n", 2]);
 });

@@ -28,7 +28,7 @@ test("concurrent callers share one creation", async () => {
   expect(readdirSync(join(folder, "cache"))).toEqual(["thing"]);
 });
 
-test("a failed creation leaves nothing and is retried", async () => {
+test("a failed creation leaves no files and is retried", async () => {
   const path = join(folder, "thing");
   const making = (make: (staged: string) => Promise<void>) =>
     createOnce(path, { exists: () => existsSync(path), create: () => replaceAtomically(path, make) });
@@ -44,7 +44,7 @@ test("a failed creation leaves nothing and is retried", async () => {
   expect(readdirSync(folder)).toEqual(["thing"]);
 });
 
-test("remains of a killed creator are removed", async () => {
+test("files of a killed creator are removed", async () => {
   const path = join(folder, "thing");
   for (const left of [path, `${path}.new`]) {
     mkdirSync(left);

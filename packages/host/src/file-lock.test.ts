@@ -43,7 +43,7 @@ test.each(["", "\0\0\0\0", "\n"])("a lock without a process in it (%j) is taken 
   expect(acquireLock(lock)).toBeUndefined();
 });
 
-test("a zombie has no identity", async () => {
+test("a zombie process has no identity", async () => {
   // The shell becomes a program that never reaps its child.
   const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "inherit"] });
   try {

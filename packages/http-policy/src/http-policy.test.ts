@@ -82,8 +82,8 @@ const navigation = { host, "sec-fetch-site": "cross-site", "sec-fetch-mode": "na
 describe("web pages", () => {
   test.each([
     ["a program", { host }, "POST"],
-    ["an address that a person types", { host, "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }, "GET"],
-    ["a link that a person opens", navigation, "GET"],
+    ["a URL typed by a user", { host, "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }, "GET"],
+    ["a link opened by a user", navigation, "GET"],
     ["a script of the same origin", { host, origin: "http://localhost:30080", "sec-fetch-site": "same-origin" }, "POST"],
     ["a script of the same origin over TLS", { host: "flyte.localhost", origin: "https://flyte.localhost" }, "POST"],
     ["the same origin with the scheme's own port", { host: "localhost:443", origin: "https://localhost" }, "POST"],
@@ -94,23 +94,23 @@ describe("web pages", () => {
 
   test.each([
     ["another origin", { host, origin: evil }, "POST"],
-    ["another origin that reads", { host, origin: evil }, "GET"],
-    ["another origin that asks first", { host, origin: evil }, "OPTIONS"],
+    ["a read by another origin", { host, origin: evil }, "GET"],
+    ["a preflight of another origin", { host, origin: evil }, "OPTIONS"],
     ["another port of this host", { host, origin: "http://localhost:3000" }, "POST"],
     ["another name of this machine", { host, origin: "http://127.0.0.1:30080" }, "POST"],
     ["a rebound name", { host: "evil.example:30080", origin: "http://evil.example:30080", "sec-fetch-site": "same-origin" }, "POST"],
     ["an opaque origin", { host, origin: "null" }, "POST"],
     ["an opaque origin of another site", { host, origin: "null", "sec-fetch-site": "cross-site" }, "POST"],
-    ["an origin that is none", { host, origin: "file://" }, "POST"],
+    ["an invalid origin", { host, origin: "file://" }, "POST"],
     ["two origins", { host, origin: `http://${host}, ${evil}` }, "POST"],
     ["a listed origin with a path", { host, origin: "https://console.example.com/" }, "POST"],
-    ["an origin that begins like this one", { host, origin: "http://localhost:30080.evil.example" }, "POST"],
-    ["an origin that a browser contradicts", { host, origin: "http://localhost:30080", "sec-fetch-site": "cross-site" }, "POST"],
+    ["an origin with this one as its prefix", { host, origin: "http://localhost:30080.evil.example" }, "POST"],
+    ["an origin that fetch metadata contradict", { host, origin: "http://localhost:30080", "sec-fetch-site": "cross-site" }, "POST"],
     ["an image of another site", { host, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" }, "GET"],
     ["a script of the same site without an origin", { host, "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }, "GET"],
     ["a frame of another site", { ...navigation, "sec-fetch-dest": "iframe" }, "GET"],
     ["a form of another site", navigation, "POST"],
-    ["a site that is none", { ...navigation, "sec-fetch-site": "same-origin, cross-site", "sec-fetch-mode": "cors" }, "GET"],
+    ["an invalid site", { ...navigation, "sec-fetch-site": "same-origin, cross-site", "sec-fetch-mode": "cors" }, "GET"],
   ])("%s is refused", (_, headers, method) => expect(statusOf(headers, { method })).toBe(403));
 
   test("only listed origins may read responses", () => {
@@ -150,7 +150,7 @@ describe("bodies", () => {
     ["JSON", { ...body, "content-type": "application/json" }],
     ["protobuf", { ...body, "content-type": "application/octet-stream" }],
     ["no body", { host, "content-length": "0" }],
-    ["a token, for which a browser asks first", { ...body, authorization: "Bearer x" }],
+    ["an authorization header, which causes a preflight", { ...body, authorization: "Bearer x" }],
     ["the same origin", { ...body, "content-type": "text/plain", origin: `http://${host}` }],
   ])("%s is accepted", (_, headers) => expect(statusOf(headers, { method: "POST" })).toBeUndefined());
 });

@@ -62,8 +62,8 @@ test("nesting is limited by the library's depth and by lower limits", () => {
 });
 
 test.each([
-  ["a length that passes the end of its message", [0x0a, 0x02, 0x0a, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00]],
-  ["a message field that is told as a number", [0x08, 0x00]],
+  ["a length beyond the end of its message", [0x0a, 0x02, 0x0a, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00]],
+  ["a message field with the wire type of a number", [0x08, 0x00]],
   ["a group", [0x7b, 0x7c]],
   ["field number zero", [0x02, 0x00]],
   ["an end within a varint", [0x0a, 0x80]],

@@ -20,7 +20,7 @@ it.each([
   expect(heapGrowthPercent(mebibytes * MIB)).toBe(percent);
 });
 
-it("follows the heap, and does nothing after its end", async () => {
+it("the control follows the heap, and does nothing after its end", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const percents: number[] = [];

@@ -17,7 +17,7 @@ function readinessOf(checks: Record<string, Check>, timeoutMs = 2_000): Readines
   return new Readiness({ checks, now: () => now, graceMs: 5_000, timeoutMs });
 }
 
-test("it is ready from when it serves until it is told to end", async () => {
+test("a process is ready from the time it serves until its shutdown begins", async () => {
   const readiness = readinessOf({ database: () => undefined });
   expect(await readiness.state()).toEqual({ ready: false, reason: "starting", checks: {} });
   readiness.starting("waiting for the bus");
@@ -65,7 +65,7 @@ test("a dependency that never worked has no grace period; errors and timeouts co
   expect([reason, checks.a?.problem, checks.b?.problem]).toEqual(["a: broken", "a: broken", "b: check timed out after 20 ms"]);
 });
 
-test("both are told over HTTP", async () => {
+test("readiness and liveness are served over HTTP", async () => {
   const readiness = readinessOf({ database: () => undefined });
   ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness });
   const get = async (path: string) => {
@@ -80,7 +80,7 @@ test("both are told over HTTP", async () => {
   expect([status, JSON.parse(text)]).toEqual([200, { ready: true, checks: { database: { ok: true } } }]);
 });
 
-test("pages of other origins and rebound names are told nothing", async () => {
+test("requests from pages of other origins and with rebound host names are refused", async () => {
   const readiness = readinessOf({});
   readiness.serving();
   const { port } = (ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness }));
@@ -95,7 +95,7 @@ test("pages of other origins and rebound names are told nothing", async () => {
   expect(await statusOf({ host: "evil.example" }, "/healthz")).toBe(403);
 });
 
-test("a target that is no URL is answered as any unknown path, and the process lives on", async () => {
+test("a request target that is not a URL is answered as an unknown path, and the process continues", async () => {
   const readiness = readinessOf({});
   readiness.serving();
   const { port } = (ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness }));
@@ -110,7 +110,7 @@ test("a target that is no URL is answered as any unknown path, and the process l
   ]);
 });
 
-test("a request whose head does not end is closed", async () => {
+test("a connection with an incomplete request head is closed", async () => {
   ops = await startOpsServer({ port: 0, requestTimeoutMs: 50, readiness: readinessOf({}), metrics: new Registry() });
   const socket = connect(ops.port, "127.0.0.1");
   socket.on("error", () => undefined);

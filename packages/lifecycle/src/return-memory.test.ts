@@ -5,7 +5,7 @@ import { startIdleGc } from "./return-memory.js";
 let end: (() => void) | undefined;
 afterEach(() => end?.());
 
-it("collects when the process is idle and has grown, and not again until it has grown anew", async () => {
+it("collects when the process is idle and its memory has grown, and again only after further growth", async () => {
   let resident = 100;
   let collections = 0;
   end = startIdleGc({
@@ -27,7 +27,7 @@ it("collects when the process is idle and has grown, and not again until it has 
   await expect.poll(() => collections).toBe(2);
 });
 
-it("collects much at once, and a little only after a while", async () => {
+it("collects after large growth at once, and after small growth only when it lasts", async () => {
   let resident = 0;
   const collected: number[] = [];
   end = startIdleGc({
@@ -49,7 +49,7 @@ it("collects much at once, and a little only after a while", async () => {
   await expect.poll(() => collected).toEqual([1_000]);
 });
 
-it("collects again what was held the first time, after pauses that double while it stays", async () => {
+it("repeats a collection that freed nothing, after delays that double", async () => {
   let resident = 0;
   let held = 0;
   const collected: number[] = [];

@@ -39,7 +39,7 @@ test("a python3 without pip downloads with the pip of a virtual environment", as
   expect(readFileSync(join(folder, "words"), "utf8")).toContain("some==1.0");
 });
 
-test("pip is told which wheels will do", async () => {
+test("pip gets the platform tags of suitable wheels", async () => {
   program(join(folder, "bin", "python3"), `case $2 in pip) ${downloads()} ;; esac`);
   await withWheel("some==1.0", async () => undefined, { hashes: ["abc", "def"] });
   expect(readFileSync(join(folder, "words"), "utf8")).toContain("--require-hashes -r");

@@ -23,7 +23,7 @@ test("PostgreSQL starts, keeps its folder and survives a crash", async () => {
   expect(await isPortInUse(second.port)).toBe(false);
 });
 
-test("a database's folder is made anew where making one was cut short, and the copy that others are made from too", async () => {
+test("an interrupted initialization of a data directory, or of the template that others are copied from, is repeated", async () => {
   const cache = join(folder, "cache");
   vi.stubEnv("FLYTE_TS_CACHE", cache);
   try {
@@ -47,7 +47,7 @@ test("a database's folder is made anew where making one was cut short, and the c
   }
 });
 
-test("PostgreSQL takes its folder over from a server that was left running", async () => {
+test("PostgreSQL takes its data directory over from a server that is still running", async () => {
   const dataDir = join(folder, "postgres");
   const leftover = await startPostgres({ dataDir });
   const server = await startPostgres({ dataDir });

@@ -21,7 +21,7 @@ const optionsFor = ({ port }: { readonly port: number }): SmtpOptions => ({
 });
 const mail: Mail = { messageId: "m1@flyte.test", from: "flyte@example.com", to: "ann@example.com", subject: "S", html: "<b>B</b>" };
 
-test("a mail as it comes; its id is the one that was given", async () => {
+test("a mail arrives complete, with the given message id", async () => {
   const server = await started();
   await sendMail(mail, optionsFor(server));
   expect(server.mails).toHaveLength(1);
@@ -30,7 +30,7 @@ test("a mail as it comes; its id is the one that was given", async () => {
   expect(server.mails[0]?.text).toMatch(/^Content-Type: text\/html; charset=utf-8\r$/m);
 });
 
-test("with user and password; a wrong one is tried later, for the operator may mend it", async () => {
+test("mail is sent with user name and password; a refused password is retried, because the operator may correct it", async () => {
   const server = await started({ login: { user: "flyte", password: "p" } });
   await sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "p" });
   expect(server.mails[0]?.user).toBe("flyte");
@@ -39,7 +39,7 @@ test("with user and password; a wrong one is tried later, for the operator may m
   );
 });
 
-test("what the server says of a recipient: never, or later", async () => {
+test("an SMTP status about a recipient is a permanent or a transient failure", async () => {
   const server = await started({ reject: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
   await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(PermanentSendError);
   await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
@@ -57,14 +57,14 @@ test("mail is sent over TLS, and an untrusted certificate is refused", async () 
   expect(server.mails).toHaveLength(1);
 });
 
-test("a server that is not there", async () => {
+test("an unreachable server is a transient failure", async () => {
   const server = await started();
   await server.stop();
   servers.length = 0;
   await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(RetryableSendError);
 });
 
-test("nothing in a subject or recipient becomes a header or another recipient", async () => {
+test("line breaks in subjects and recipients add neither headers nor recipients", async () => {
   const server = await started();
   await sendMail({ ...mail, subject: "a\r\nBcc: eve@example.com\r\n\r\nbody" }, optionsFor(server));
   expect(server.mails[0]?.to).toEqual(["ann@example.com"]);

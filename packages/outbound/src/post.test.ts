@@ -22,7 +22,7 @@ const posted = (url: string, options: PostOptions = local) =>
     (error: unknown) => error,
   );
 
-test("what is taken, and what the receiver gets", async () => {
+test("a post is delivered with its headers and body", async () => {
   expect(await posted(`${receiver.url}/a?b=c`)).toBe("taken");
   expect(receiver.posts[0]).toMatchObject({ path: "/a?b=c", body: "{}", headers: { "x-more": "1", "content-length": "2" } });
 });
@@ -32,14 +32,14 @@ test.each([
   ["429", RetryableSendError, "answered 429"],
   ["404", RetryableSendError, "answered 404"],
   ["410", PermanentSendError, "answered 410"],
-])("an answer of %s", async (status, type, message) => {
+])("a response with %s is classified", async (status, type, message) => {
   const error = await posted(`${receiver.url}/${status}`);
   expect(error).toBeInstanceOf(type);
   expect(error).toMatchObject({ message: expect.stringContaining(message) as unknown });
   expect((error as Partial<RetryableSendError>).retryAfterMs).toBe(status === "410" ? undefined : 7_000);
 });
 
-test("redirects: not followed unless allowed, and then guarded anew at each step", async () => {
+test("redirects are followed only if allowed, and each target is checked", async () => {
   const to = (target: string) => `${receiver.url}/307/${target}`;
   expect(await posted(to(`${receiver.url}/x`))).toMatchObject({
     message: expect.stringContaining("redirects are not followed") as unknown,
@@ -75,21 +75,21 @@ test.each([
   ["loopback in octal and hex", "http://0177.0x0.1:PORT/"],
   ["loopback, IPv6", "http://[::1]:PORT/"],
   ["loopback, mapped", "http://[::ffff:127.0.0.1]:PORT/"],
-  ["loopback, wide digits", "http://１２７.0.0.1:PORT/"],
+  ["loopback in full-width digits", "http://１２７.0.0.1:PORT/"],
   ["this host", "http://0.0.0.0:PORT/"],
-  ["a name of this host", "http://localhost:PORT/"],
+  ["a name that resolves to this host", "http://localhost:PORT/"],
   ["metadata", "http://169.254.169.254/latest/meta-data/"],
   ["metadata, mapped", "http://[::ffff:a9fe:a9fe]/"],
   ["user and password", "http://user:pass@example.com/"],
   ["another scheme", "ftp://example.com/"],
   ["no URL", "example.com"],
-])("refused: %s", async (_, url) => {
+])("a post is refused: %s", async (_, url) => {
   const error = await posted(url.replace("PORT", new URL(receiver.url).port), guarded);
   expect(error).toBeInstanceOf(PermanentSendError);
   expect(receiver.posts).toEqual([]);
 });
 
-test("a name is judged by what it resolves to: all of it, at the moment of connecting", async () => {
+test("all addresses that a host name resolves to are checked at the time of the connection", async () => {
   const url = `http://hooks.example.com:${new URL(receiver.url).port}/secret`;
   for (const addresses of [["127.0.0.1"], ["::ffff:127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["169.254.169.254"]]) {
     const error = await posted(url, { ...guarded, resolve: resolver(addresses) });
@@ -102,14 +102,14 @@ test("a name is judged by what it resolves to: all of it, at the moment of conne
   expect(receiver.posts).toHaveLength(1);
 });
 
-test("plain text only where it is allowed", async () => {
+test("plain HTTP is used only where it is allowed", async () => {
   expect(await posted(receiver.url, { ...local, allowHttp: false })).toMatchObject({
     name: "SendRefused",
     message: "the address begins with http:, and only https: is allowed",
   });
 });
 
-test("who does not answer is not waited for, and a host that is away is tried later", async () => {
+test("a receiver that does not respond times out, and an unreachable host is retried later", async () => {
   const silent = await webhookReceiver(() => "hang");
   expect(await posted(silent.url, { ...local, timeoutMs: 50 })).toMatchObject({ name: "SendLater" });
   await silent.stop();

@@ -66,11 +66,11 @@ test.each([
   [""],
   ["127.1"],
   ["2130706433"],
-])("%s is not", (address) => {
+])("%s is not public", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
-test("networks of the configuration come beside the public ones, and no others", () => {
+test("configured networks are allowed in addition to public addresses", () => {
   const allow = allowPublicAndSubnets(["10.1.0.0/16", "fd00:1::/32"]);
   expect(["8.8.8.8", "10.1.2.3", "fd00:1::5"].map(allow)).toEqual([true, true, true]);
   expect(["10.2.0.1", "127.0.0.1", "fd00:2::1", "localhost"].map(allow)).toEqual([false, false, false, false]);

@@ -5,7 +5,7 @@ import { isSignedBy, secretBytes, secretText, signatureHeaders } from "./webhook
 const bytes = Buffer.from("0123456789abcdef0123456789abcdef");
 const message = { id: "msg_1", timestamp: 1_700_000_000, body: '{"a":1}' };
 
-test("as Standard Webhooks has it: what is signed, and how it is written", () => {
+test("the signature and its headers follow Standard Webhooks", () => {
   const headers = signatureHeaders(message, [bytes]);
   const right = createHmac("sha256", bytes).update('msg_1.1700000000.{"a":1}').digest("base64");
   expect(headers).toEqual({ "webhook-id": "msg_1", "webhook-timestamp": "1700000000", "webhook-signature": `v1,${right}` });
@@ -15,7 +15,7 @@ test("as Standard Webhooks has it: what is signed, and how it is written", () =>
   expect(() => secretBytes("whsec_%")).toThrow("base64");
 });
 
-test("only what was signed is believed, by any of the secrets in use", () => {
+test("a signature by any secret in use is valid only for the signed content", () => {
   const other = Buffer.from("another");
   const signature = signatureHeaders(message, [other, bytes])["webhook-signature"] ?? "";
   expect(isSignedBy(message, signature, [bytes])).toBe(true);
@@ -30,7 +30,7 @@ test("only what was signed is believed, by any of the secrets in use", () => {
   }
 });
 
-test("an id with a dot is neither signed nor believed", () => {
+test("an id with a dot can be neither signed nor verified", () => {
   expect(() => signatureHeaders({ ...message, id: "msg.1" }, [bytes])).toThrow("dot");
   const signature = createHmac("sha256", bytes).update('msg.1.1700000000.{"a":1}').digest("base64");
   expect(isSignedBy({ ...message, id: "msg.1" }, `v1,${signature}`, [bytes])).toBe(false);

@@ -52,7 +52,7 @@ const number = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -5, max: 5 }));
 const int32 = fc.oneof(fc.integer(), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1, -0));
 const arrays = <T>(element: fc.Arbitrary<T>) => fc.array(fc.option(fc.option(element, { nil: undefined, freq: 8 }), { freq: 8 }));
 
-test("arrays of every type come back as they were given, absent elements as NULL", async () => {
+test("arrays of every type are returned unchanged, with NULL for absent elements", async () => {
   const given = fc.record({
     texts: arrays(text),
     bytes: arrays(fc.uint8Array({ maxLength: 300 })),
@@ -77,7 +77,7 @@ test("arrays of every type come back as they were given, absent elements as NULL
   );
 });
 
-test("empty arrays, and large ones", async () => {
+test("empty and large arrays are returned unchanged", async () => {
   expect(await readBack("text", textArray([]), [])).toEqual({ same: true, elements: [] });
   expect(await readBack("bigint", bigintArray([]), [])).toEqual({ same: true, elements: [] });
   const texts = Array.from({ length: 20_000 }, (_, index) => (index % 7 === 0 ? null : `${index} ${"ß".repeat(index % 40)}`));
@@ -88,7 +88,7 @@ test("empty arrays, and large ones", async () => {
   expect(await readBack("bytea", byteaArray(bytes), bytes)).toEqual({ same: true, elements: bytes });
 });
 
-test("a NUL character in a short text and a long one is refused as it is elsewhere", async () => {
+test("a NUL character is refused in short and in long texts", async () => {
   for (const refused of ["a\0b", `${"a".repeat(100)}\0`]) {
     const told = db.query({ text: "SELECT $1::text[]", values: [textArray(["fine", refused])] });
     await expect(told).rejects.toSatisfy(isInvalidText);
@@ -102,6 +102,6 @@ test.each([
   ["bigint", () => bigintArray([0.5])],
   ["integer", () => integerArray([2 ** 31])],
   ["integer", () => integerArray([Number.NaN])],
-])("what a %s cannot hold is refused with the server's code (%#)", (_, make) => {
+])("a value out of the range of %s is refused with the server's code (%#)", (_, make) => {
   expect(make).toThrow(expect.objectContaining({ name: "OutOfRange", code: "22003" }));
 });

@@ -27,7 +27,7 @@ function migrations(files: Record<string, string>): string {
   return directory;
 }
 
-test("replicas that migrate at once apply each file once; changed, misnamed and late files are refused", async () => {
+test("replicas that migrate concurrently apply each file once; changed, misnamed and late files are refused", async () => {
   const files = {
     "0001_a.sql": "CREATE TABLE a (id int PRIMARY KEY);",
     "0002_b.sql": "CREATE TABLE b (id int); INSERT INTO b VALUES (1);",
@@ -47,7 +47,7 @@ test("replicas that migrate at once apply each file once; changed, misnamed and 
   expect((await db.query({ text: "SELECT to_regclass('c') AS c" })).rows).toEqual([{ c: null }]);
 });
 
-test("a build goes on where newer ones have added, and not where they took away what it uses", async () => {
+test("a build starts on a schema with later additions, but not when a later migration removed parts that it uses", async () => {
   const [first, second] = [{ "0001_a.sql": "CREATE TABLE a2 (id int);" }, { "0002_b.sql": "ALTER TABLE a2 ADD COLUMN b int;" }];
   const third = { "0003_c.sql": "-- contract after 0002: nobody reads id since 0002\nALTER TABLE a2 DROP COLUMN id;" };
   const name = `versions_${process.pid}`;
@@ -63,7 +63,7 @@ test("a build goes on where newer ones have added, and not where they took away 
   await own.close();
 });
 
-test("a transaction is all or nothing", async () => {
+test("a transaction is committed completely or not at all", async () => {
   await db.query({ text: "CREATE TABLE t (id int PRIMARY KEY)" });
   const twice = db.transaction(async (tx) => {
     await tx.query({ text: "INSERT INTO t VALUES ($1)", values: [1] });
@@ -74,14 +74,14 @@ test("a transaction is all or nothing", async () => {
   expect((await db.query({ text: "SELECT * FROM t" })).rowCount).toBe(0);
 });
 
-test("a NUL character in a text is told from other errors, as a value and inside JSON", async () => {
+test("a NUL character in a text is distinguished from other errors, as a value and inside JSON", async () => {
   const refused = (text: string, value: string) => db.query({ text, values: [value] }).catch((thrown: unknown) => thrown);
   expect(isInvalidText(await refused("SELECT $1::text", "a\0b"))).toBe(true);
   expect(isInvalidText(await refused("SELECT $1::jsonb", JSON.stringify({ a: "\0" })))).toBe(true);
   expect(isInvalidText(await refused("SELECT $1::integer", "x"))).toBe(false);
 });
 
-test("a connection that is cut inside a transaction fails that one and the pool goes on", async () => {
+test("a connection that breaks inside a transaction fails that transaction, and the pool continues", async () => {
   const cut = db.transaction(async (tx) => {
     const { rows } = await tx.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
     await db.query({ text: "SELECT pg_terminate_backend($1)", values: [rows[0]?.pid] });
@@ -91,7 +91,7 @@ test("a connection that is cut inside a transaction fails that one and the pool 
   expect((await db.query({ text: "SELECT 1 AS one" })).rows).toEqual([{ one: 1 }]);
 });
 
-test("listening survives a lost connection and reports that something may have been missed", async () => {
+test("a listener survives a lost connection and reports that notifications may have been missed", async () => {
   const heard: string[] = [];
   let wake: () => void = () => undefined;
   const next = () => new Promise<void>((resolve) => (wake = resolve));

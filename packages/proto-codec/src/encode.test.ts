@@ -9,7 +9,7 @@ import { messages } from "./any-message.fixture.js";
 import { encodeMessage } from "./encode.js";
 
 test.each([TaskRequestSchema, TaskEventSchema, ExecutionEventSchema, LiteralMapSchema])(
-  "$typeName is encoded as the library does",
+  "$typeName is encoded as by the library",
   (schema) => {
     fc.assert(
       fc.property(messages(schema, 4), (message) => {
@@ -20,7 +20,7 @@ test.each([TaskRequestSchema, TaskEventSchema, ExecutionEventSchema, LiteralMapS
   },
 );
 
-test("what is long, and what is unknown here, is encoded too", () => {
+test("long values and unknown fields are encoded, too", () => {
   const literals = (length: number): LiteralMap =>
     create(LiteralMapSchema, {
       literals: {
@@ -34,7 +34,7 @@ test("what is long, and what is unknown here, is encoded too", () => {
   }
 });
 
-test("what was encoded stays as it was when others follow, and the library refuses what it cannot take", () => {
+test("encoded bytes stay unchanged by later calls, and values that the library refuses are refused", () => {
   const id = (name: string) => create(IdentifierSchema, { name });
   const first = encodeMessage(IdentifierSchema, id("first"));
   expect(() => encodeMessage(IdentifierSchema, create(LiteralMapSchema) as never)).toThrow("cannot use field");

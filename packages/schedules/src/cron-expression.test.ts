@@ -48,7 +48,7 @@ test.each([
   ["CRON_TZ=Mars/Base 0 0 * * *", "time zone"],
   ["TZ=+01:00 * * * * *", "time zone"],
   ["TZ=UTC", "5 fields"],
-])("%j is none", (text, rule) => expect(problem(text)).toContain(rule));
+])("%j is refused as a schedule", (text, rule) => expect(problem(text)).toContain(rule));
 
 test.each([
   ["@every 90s", 90_000],
@@ -56,11 +56,11 @@ test.each([
   ["@every 1999ms", 1000],
   ["@every 300ms", 1000],
   ["@every -5m", 1000],
-])("%j is so many whole seconds, one at least", (text, intervalMs) =>
+])("%j is rounded to whole seconds, at least one", (text, intervalMs) =>
   expect(parseCron(text)).toEqual({ ok: true, expression: { kind: "interval", intervalMs } }),
 );
 
-test("any text is read or refused with a reason", () => {
+test("any text is parsed or refused with a reason", () => {
   const text = fc.string({ unit: fc.constantFrom("0", "1", "5", "59", "*", "/", ",", "-", "?", " ", "@", "TZ=", "every", "mon") });
   fc.assert(
     fc.property(text, (given) => {

@@ -42,30 +42,30 @@ describe("days", () => {
     ["0 12 29 2 *", ["2028-02-29T12:00", "2032-02-29T12:00"]],
   ])("%s", (text, expected) => expect(times(text, "2026-11-01T00:00:00Z", expected.length)).toEqual(expected));
 
-  test("a day that never comes", () => {
+  test("a date that never occurs has no next run", () => {
     expect(times("0 0 30 2 *", "2026-11-01T00:00:00Z", 1)).toEqual([]);
     // 2100 is no leap year, so eight years pass: more than the search covers.
     expect(times("0 0 29 2 *", "2097-01-01T00:00:00Z", 1)).toEqual([]);
   });
 });
 
-describe("where clocks change", () => {
+describe("changes of daylight saving time", () => {
   // New York: 2026-03-08 02:00 EST becomes 03:00 EDT, 2026-11-01 02:00 EDT becomes 01:00 EST.
-  test("a time that is skipped does not come that day", () => {
+  test("a skipped local time does not run on that day", () => {
     expect(times("TZ=America/New_York 30 2 * * *", "2026-03-07T00:00:00Z", 3)).toEqual([
       "2026-03-07T07:30",
       "2026-03-09T06:30",
       "2026-03-10T06:30",
     ]);
   });
-  test("a time that is shown twice comes twice", () => {
+  test("a repeated local time runs twice", () => {
     expect(times("TZ=America/New_York 30 1 * * *", "2026-11-01T00:00:00Z", 3)).toEqual([
       "2026-11-01T05:30",
       "2026-11-01T06:30",
       "2026-11-02T06:30",
     ]);
   });
-  test("hours go on", () => {
+  test("hourly schedules continue", () => {
     expect(times("CRON_TZ=America/New_York @hourly", "2026-03-08T05:30:00Z", 3)).toEqual([
       "2026-03-08T06:00",
       "2026-03-08T07:00",
@@ -78,7 +78,7 @@ describe("where clocks change", () => {
       "2026-11-01T08:00",
     ]);
   });
-  test("a midnight that is skipped", () => {
+  test("a skipped midnight does not run", () => {
     // São Paulo: 2017-10-15 00:00 became 01:00.
     expect(times("TZ=America/Sao_Paulo 0 0 * * *", "2017-10-14T00:00:00Z", 3)).toEqual([
       "2017-10-14T03:00",
@@ -86,7 +86,7 @@ describe("where clocks change", () => {
       "2017-10-17T02:00",
     ]);
   });
-  test("half hours, and a day that is left out", () => {
+  test("half-hour shifts and a skipped date are handled", () => {
     // Lord Howe changes by half an hour at 2026-04-04T15:00Z; Apia had no 30 December 2011.
     expect(times("TZ=Australia/Lord_Howe 45 1 5 4 *", "2026-04-01T00:00:00Z", 2)).toEqual(["2026-04-04T14:45", "2026-04-04T15:15"]);
     expect(times("TZ=Pacific/Apia 0 12 * * *", "2011-12-29T00:00:00Z", 2)).toEqual(["2011-12-29T22:00", "2011-12-30T22:00"]);
@@ -112,7 +112,7 @@ function minutes(zone: string, from: string): { readonly at: number; readonly fi
   });
 }
 
-describe("as a walk from minute to minute finds it", () => {
+describe("the next run equals that of a search minute by minute", () => {
   const values = (min: number, max: number) =>
     fc.oneof(
       { weight: 2, arbitrary: fc.constant("*") },
@@ -147,7 +147,7 @@ describe("as a walk from minute to minute finds it", () => {
   });
 });
 
-test("fixed intervals count from the whole second of their beginning", () => {
+test("fixed intervals count from the whole second of their start", () => {
   const from = Date.parse("2026-11-01T10:00:07.650Z");
   const schedule = intervalRecurrence(600_000, from);
   expect(schedule.next(from)).toBe(Date.parse("2026-11-01T10:10:07Z"));
@@ -157,7 +157,7 @@ test("fixed intervals count from the whole second of their beginning", () => {
   expect(intervalRecurrence(4_294_967_295 * 86_400_000, from).next(from)).toBeUndefined();
 });
 
-test("the latest time of a stretch, however long it is", () => {
+test("the latest run within a period is found, however long the period is", () => {
   const from = Date.parse("2016-11-01T10:00:30Z");
   const until = Date.parse("2026-11-01T10:00:30Z");
   expect(latestOccurrence(recurrence("* * * * *"), from, until)).toBe(Date.parse("2026-11-01T10:00:00Z"));

@@ -15,11 +15,11 @@ const demo = service("plugin-demo", { taskTypes: ["demo"], requires: { bus: {} }
 const recorder = service("recorder", { requires: { bus: { consumes: [{ stream: "FLYTE_EVENTS", durable: "recorder" }] } } });
 const users = busUsers([engine, demo, recorder, service("without-bus", {})]);
 
-test("a service without the bus is no user", () => {
+test("a service that does not use the bus has no bus user", () => {
   expect(Object.keys(users)).toEqual(["engine", "plugin-demo", "recorder"]);
 });
 
-test("a plugin service handles the consumers of its task types, and creates no stream", () => {
+test("a plugin service may use the consumers of its task types and may not create streams", () => {
   const { allow } = users["plugin-demo"]?.publish ?? { allow: [] };
   expect(allow).toContain("$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.plugin-demo");
   expect(allow).toContain("flyte.dead.plugin-demo.>");
@@ -27,7 +27,7 @@ test("a plugin service handles the consumers of its task types, and creates no s
   expect(users["plugin-demo"]?.subscribe.allow).toEqual(["_INBOX.plugin-demo.>"]);
 });
 
-test("a wildcard over consumers excludes those of other users", () => {
+test("a wildcard of consumers excludes the consumers of other users", () => {
   const { allow, deny } = users.engine?.publish ?? { allow: [], deny: [] };
   expect(allow).toContain("$JS.ACK.FLYTE_EVENTS.*.>");
   expect(deny).toEqual(expect.arrayContaining(["$JS.ACK.FLYTE_EVENTS.recorder.>", "flyte.dead.recorder.>", "flyte.dead.plugin-demo.>"]));
@@ -35,7 +35,7 @@ test("a wildcard over consumers excludes those of other users", () => {
   expect(deny.filter((subject) => subject.includes("FLYTE_TASKS"))).toEqual([]);
 });
 
-test("stored messages are read by none", () => {
+test("no user may read stored messages directly", () => {
   const all = Object.values(users).flatMap(({ publish }) => publish.allow);
   expect(all.filter((subject) => /STREAM\.(MSG|SNAPSHOT)|DIRECT\.GET/.test(subject))).toEqual([]);
 });

@@ -11,7 +11,7 @@ const PLUGIN: ServiceManifestInput = {
   kubernetes: { resources: { requests: { cpu: "50m", memory: "96Mi" }, limits: { memory: "512Mi" } } },
 };
 
-test("a plugin service needs its task types, its requirements and its resources; the rest has defaults", () => {
+test("a plugin service declares its task types, requirements and resources; all other fields have defaults", () => {
   expect(defineService(PLUGIN)).toMatchObject({
     optional: false,
     ports: [],
@@ -25,12 +25,12 @@ test("a plugin service needs its task types, its requirements and its resources;
 test.each<[string, Partial<ServiceManifestInput> & Record<string, unknown>, RegExp]>([
   ["an id in capitals", { id: "Demo" }, /manifest of service Demo:[^]*lower-case words/],
   ["an unknown field", { replicas: 3 }, /Unrecognized key: "replicas"/],
-  ["a plane without a workload", { kubernetes: undefined }, /have a workload/],
-  ["task types of a service that is no plugin", { id: "demo" }, /ids begin with plugin-/],
+  ["a service without a workload", { kubernetes: undefined }, /have a workload/],
+  ["task types of a service that is not a plugin", { id: "demo" }, /ids begin with plugin-/],
   ["an optional service of the control plane", { optional: true, plane: "control" }, /only services of the data plane/],
   ["a peer of an unknown kind", { connects: { "a.url": "ftp" as "https" } }, /connects\["a.url"\]|connects/],
   [
-    "a rare verb that the rule does not grant",
+    "a rarely used verb that the rule does not grant",
     { permissions: [{ scope: "cluster", resources: ["pods"], verbs: ["get"], reason: "Reads.", rareVerbs: { list: "never" } }] },
     /rareVerbs names verbs of the rule/,
   ],

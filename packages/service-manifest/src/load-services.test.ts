@@ -16,7 +16,7 @@ function pluginFolder(id: string): string {
   return folder;
 }
 
-test("every folder of services has a manifest, whose id is its folder's name", async () => {
+test("every service folder has a manifest whose id is the folder's name", async () => {
   const services = await loadServices(repository);
   const named = services.map(({ folder, manifest }) => [relative(join(repository, "services"), folder), manifest.id]);
   expect(named.map(([folder = ""]) => folder.replace("plugins/", "plugin-"))).toEqual(named.map(([, id]) => id));
@@ -34,7 +34,7 @@ test("no two services have the same default port of health and metrics", async (
   expect(new Set(ports).size).toBe(ports.length);
 });
 
-test("plugin services may lie in folders outside of the repository", async () => {
+test("plugin services may be in folders outside the repository", async () => {
   const services = await loadServices(repository, [pluginFolder("plugin-own")]);
   expect(services.map(({ manifest }) => manifest.id)).toContain("plugin-own");
 });

@@ -11,7 +11,7 @@ test("every name of a service derives from its id", () => {
   });
 });
 
-test("names that clients rely on stand in the manifest", () => {
+test("names that clients depend on are in the manifest", () => {
   expect(serviceNames({ id: "admin", kubernetes: { name: "flyteadmin" } }).kubernetes).toBe("flyteadmin");
   expect(serviceNames({ id: "local-cluster", image: { name: "cluster" } }).image).toBe("cluster");
 });

@@ -23,7 +23,7 @@ test("repeated lines are sampled, and the number of suppressed ones is reported"
   expect(sampler.sample("a")).toBe(2);
 });
 
-test.runIf(process.platform === "linux")("a full disk costs lines and never the process, and what waits is bounded", () => {
+test.runIf(process.platform === "linux")("a full disk drops lines without ending the process, and the buffer is bounded", () => {
   const fd = openSync("/dev/full", "w");
   try {
     const log = createLogger({ service: "s", fd });

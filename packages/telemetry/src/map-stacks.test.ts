@@ -12,7 +12,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("stacks name the source where there is a map, and the code where there is none", () => {
+test("stack traces name the source where a source map exists, and the bundled code elsewhere", () => {
   for (const name of ["mapped.mjs", "plain.mjs"])
     writeFileSync(join(folder, name), "export const stack = () => {\nreturn new RangeError('no').stack;\n};\n");
   // The second line maps to line 10 of the source, for every column.

@@ -38,7 +38,7 @@ const span = (name: string) => ({
   attributes: { node: "n0", attempt: 1, share: 0.5, ok: true },
 });
 
-test("spans arrive in the protocol's JSON, over a receiver that fails at first", async () => {
+test("spans are sent as OTLP JSON, also to a receiver that fails at first", async () => {
   const { endpoint, bodies } = await receiver([503]);
   const exporter = new OtlpExporter({ endpoint, service: "propeller", intervalMs: 60_000 });
   exporter.record({ ...span("a"), failure: "broke" });
@@ -76,7 +76,7 @@ test("spans arrive in the protocol's JSON, over a receiver that fails at first",
   ]);
 });
 
-test("a receiver that refuses costs the spans, and more than may wait are left out", async () => {
+test("spans are dropped when the receiver refuses them or the buffer is full", async () => {
   const { endpoint, bodies } = await receiver([400]);
   let dropped = 0;
   const exporter = new OtlpExporter({

@@ -2,7 +2,7 @@ import { SourceMap } from "node:module";
 import { expect, test } from "vitest";
 import { CompactSourceMap } from "./source-map.js";
 
-test("finds what Node's own reader of maps finds", () => {
+test("positions equal those of Node's own source map reader", () => {
   // Two sources, lines without segments, steps back, numbers of several digits, and a segment
   // without a source.
   const file = { version: 3, sources: ["a.ts", "b.ts"], names: ["n"], mappings: "AAAA,IAAIA,gBCgCQ;;A,EDDJC,qBAAuB;AAAA;gBAyBd" };

@@ -411,7 +411,7 @@ test("system labels override labels of users, also those of terminated execution
 
 test.each([
   ["a closure without a workflow", create(CompiledWorkflowClosureSchema), "closure: contains no primary workflow"],
-  ["a task that is not there", { ...closureOf(simple, simple), tasks: [] }, "node n0: the closure contains no task"],
+  ["a missing task", { ...closureOf(simple, simple), tasks: [] }, "node n0: the closure contains no task"],
   ["a graph without a start", closureOf({ ...simple, edges: [] }, simple), "p:d:main: no node follows the start node"],
   ["a node without a target", closureOf({ ...simple, nodes: [create(NodeSchema, { id: "n0" })] }, simple), "node n0: has no target"],
 ])("%s is refused", (_name, closure, message) => {

@@ -194,7 +194,7 @@ test.each([
   { asked: "", limited: "", request: "500m", limit: "2" },
   { asked: "3", limited: "", request: "3", limit: "3" },
   { asked: "", limited: "250m", request: "250m", limit: "250m" },
-])("default limits: asked for $asked, at most $limited", ({ asked, limited, request, limit }) => {
+])("default limits: requested $asked, at most $limited", ({ asked, limited, request, limit }) => {
   const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
   const entry = (value: string) => (value === "" ? [] : [{ name: Resources_ResourceName.CPU, value }]);
   const template = create(TaskTemplateSchema, {

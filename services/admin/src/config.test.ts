@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "./config.js";
 
-test("an empty configuration is Flyte's", () => {
+test("an empty configuration has the defaults of Flyte", () => {
   const config = adminConfigSchema.parse({});
   expect(config.taskResources).toEqual({
     defaults: { cpu: "2", memory: "200Mi", ephemeralStorage: "", gpu: "" },
@@ -11,7 +11,7 @@ test("an empty configuration is Flyte's", () => {
   expect(config.domains.map(({ id }) => id)).toEqual(["development", "staging", "production"]);
 });
 
-test("default limits are for all but GPUs, whose limit is what is requested", () => {
+test("default limits apply to all resources except GPUs, whose limit is their request", () => {
   const parse = (defaultLimits: object) => adminConfigSchema.safeParse({ taskResources: { defaultLimits } });
   expect(parse({ cpu: "4" }).data?.taskResources.defaultLimits).toEqual({ cpu: "4", memory: "", ephemeralStorage: "" });
   expect(parse({ gpu: "1" }).error?.issues[0]?.path).toEqual(["taskResources", "defaultLimits"]);
@@ -21,7 +21,7 @@ test("unknown keys are refused", () => {
   expect(adminConfigSchema.safeParse({ server: { prot: 1 } }).success).toBe(false);
 });
 
-test("without authentication the network is served only when that is said", () => {
+test("without authentication, an address beyond loopback needs an explicit setting", () => {
   const parse = (server: object) => adminConfigSchema.safeParse({ server });
   expect(parse({ host: "127.0.0.2" }).success).toBe(true);
   expect(parse({ host: "0.0.0.0" }).error?.issues[0]).toMatchObject({
@@ -31,12 +31,12 @@ test("without authentication the network is served only when that is said", () =
   expect(parse({ host: "0.0.0.0", openToNetwork: true }).success).toBe(true);
 });
 
-test("schedules have a time zone that exists", () => {
+test("the time zone of schedules must exist", () => {
   const parse = (timeZone: string) => adminConfigSchema.safeParse({ schedules: { timeZone } }).success;
   expect([parse("Europe/Berlin"), parse("UTC"), parse("Mars/Base"), parse(""), parse("+02:00")]).toEqual([true, true, false, false, false]);
 });
 
-test("with sign-in any address may be served, and what sign-in needs must be there", () => {
+test("with authentication, any address may be served, and its settings are required", () => {
   const parse = (auth: object) => adminConfigSchema.safeParse({ server: { host: "0.0.0.0" }, auth: { mode: "required", ...auth } });
   const providers = [{ issuer: "https://idp.test" }];
   for (const publicUrl of ["https://flyte.test", "https://flyte.test/"]) {

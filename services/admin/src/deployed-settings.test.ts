@@ -6,6 +6,6 @@ import { adminConfigSchema } from "./config.js";
 // Secrets are environment variables there.
 const env = { FLYTE_TS_ADMIN_DATABASE__URL: "postgresql://flyte:secret@postgres/flyteadmin", FLYTE_TS_ADMIN_NATS__URL: "nats://nats" };
 
-test.each(deployedConfigs("admin.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("admin.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(adminConfigSchema, { service: "admin", argv, env })).not.toThrow();
 });

@@ -105,8 +105,8 @@ async function atOnce(call: () => Promise<unknown>): Promise<string[]> {
 }
 const once = ["6", "6", "6", "6", "6", "6", "6", "OK"];
 
-describe("registering", () => {
-  test("the same task at the same time is stored once; a different one is refused with what differs", async () => {
+describe("registration", () => {
+  test("of the same task is stored once under concurrency, and a different one is refused with the differences", async () => {
     expect(await atOnce(() => createTask("same", { custom: { b: 1, a: 2 } }))).toEqual(once);
     expect((await failure(createTask("same", { custom: { a: 2, b: 1 } }))).code).toBe(Code.ALREADY_EXISTS);
     const different = await failure(createTask("same", { target: { case: "container", value: { image: "image:2", args: ["run"] } } }));
@@ -116,7 +116,7 @@ describe("registering", () => {
     expect(entities).toHaveLength(1);
   });
 
-  test("the same workflow and launch plan at the same time are stored once", async () => {
+  test("of the same workflow and launch plan is stored once under concurrency", async () => {
     await createTask("t");
     expect(await atOnce(() => admin.createWorkflow(workflow("once", "t")))).toEqual(once);
     expect(await atOnce(() => admin.createLaunchPlan(launchPlan("once", "once")))).toEqual(once);
@@ -136,7 +136,7 @@ describe("registering", () => {
     expect(stored.closure?.compiledWorkflow?.primary?.template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
   });
 
-  test("what authors wrote about a task is kept beside it", async () => {
+  test("stores the description of a task beside it", async () => {
     const id = named(ResourceType.TASK, "described");
     const description = { shortDescription: "short", longDescription: { content: { case: "value" as const, value: "long" } } };
     await admin.createTask({ id, spec: { template: template(), description } });
@@ -150,7 +150,7 @@ describe("registering", () => {
     expect(descriptionEntities).toEqual([kept]);
   });
 
-  test("descriptions are found by the name, whichever kind is asked for; those of that kind go first", async () => {
+  test("lists descriptions by name, those of the requested kind first", async () => {
     const described = (resourceType: ResourceType, name: string) => ({ id: named(resourceType, name) });
     const description = { shortDescription: "x".repeat(300) };
     await admin.createTask({ id: named(ResourceType.TASK, "both"), spec: { template: template(), description } });
@@ -173,33 +173,29 @@ describe("registering", () => {
   test.each<[string, () => Promise<unknown>, string]>([
     ["a task without version", () => createTask("x", {}, ""), "version"],
     ["a task with NUL in its name", () => createTask("x\0y"), "name"],
-    ["a task of no type", () => createTask("x", { type: "" }), "type"],
+    ["a task without a type", () => createTask("x", { type: "" }), "type"],
     ["a container without image", () => createTask("x", { target: { case: "container", value: { args: ["run"] } } }), "image"],
     ["a pod without spec", () => createTask("x", { target: { case: "k8sPod", value: {} } }), "pod_spec"],
-    ["a pod that asks for more than there may be", () => createTask("x", pod([{}, { requests: { cpu: 5 } }])), "CPU default [5]"],
+    ["a pod with a request above the platform's limit", () => createTask("x", pod([{}, { requests: { cpu: 5 } }])), "CPU default [5]"],
     [
-      "a pod that asks for more than its limit",
+      "a pod with a request above its limit",
       () => createTask("x", pod([{ requests: { Memory: "2Gi" }, limits: { memory: "1Gi" } }])),
       "MEMORY default",
     ],
-    [
-      "a pod that asks for no quantity",
-      () => createTask("x", pod([{ requests: { cpu: "lots" } }])),
-      "containers[0].resources.requests.cpu",
-    ],
+    ["a pod with an invalid quantity", () => createTask("x", pod([{ requests: { cpu: "lots" } }])), "containers[0].resources.requests.cpu"],
     ["a runtime without version", () => createTask("x", { metadata: { runtime: {} } }), "runtime version"],
-    ["a workflow of a task that is not there", () => admin.createWorkflow(workflow("x", "nosuch")), "nosuch"],
-    ["a workflow of too many nodes", () => admin.createWorkflow(workflow("x", "t", 4)), "4 > 3"],
+    ["a workflow with a missing task", () => admin.createWorkflow(workflow("x", "nosuch")), "nosuch"],
+    ["a workflow with too many nodes", () => admin.createWorkflow(workflow("x", "t", 4)), "4 > 3"],
     ["an unknown launch plan state", () => admin.updateLaunchPlan({ id: named(0, "once"), state: 5 as LaunchPlanState }), "state 5"],
     ["an unknown domain", () => admin.createTask({ id: { ...named(ResourceType.TASK, "x"), domain: "moon" } }), "moon"],
-    ["a project id that is no DNS label", () => admin.registerProject({ project: { id: "A_b", name: "n" } }), "A_b"],
-  ])("%s is refused by name", async (_, call, name) => {
+    ["a project id that is not a DNS label", () => admin.registerProject({ project: { id: "A_b", name: "n" } }), "A_b"],
+  ])("%s is refused with the field", async (_, call, name) => {
     const error = await failure(call());
     expect(error.code).toBe(Code.INVALID_ARGUMENT);
     expect(error.message).toContain(name);
   });
 
-  test("an archived project takes nothing new", async () => {
+  test("is refused in an archived project", async () => {
     await admin.registerProject({ project: { id: "old", name: "Old" } });
     await admin.updateProject({ id: "old", state: Project_ProjectState.ARCHIVED });
     const id: Id = { ...named(ResourceType.TASK, "x"), project: "old" };
@@ -212,8 +208,8 @@ describe("registering", () => {
   });
 });
 
-describe("activating", () => {
-  test("one version at a time, whoever asks at once, and the schedule of that one", async () => {
+describe("activation", () => {
+  test("keeps one version active under concurrency, and its schedule", async () => {
     await createTask("cron");
     await admin.createWorkflow({ ...workflow("cron", "cron") });
     const versions = ["v1", "v2", "v3", "v4"];
@@ -275,7 +271,7 @@ describe("lists on PostgreSQL", () => {
   };
   const functions = ["eq", "ne", "gt", "gte", "lt", "lte", "contains", "not_like", "value_in", "value_not_in"];
 
-  test.each(lists)("every function on every column of %s is answered or refused by name", async (_, entity, list) => {
+  test.each(lists)("every filter function on every column of %s is answered or refused with the column", async (_, entity, list) => {
     const fields: [string, Column][] = [
       ...Object.entries(entity.columns),
       ...Object.entries(entity.related).flatMap(([prefix, related]) =>
@@ -295,7 +291,7 @@ describe("lists on PostgreSQL", () => {
     for (const key of Object.keys(entity.columns)) for (const direction of [0, 1]) await list("", { key, direction });
   });
 
-  test("pages in order of a column put together are the whole list", async () => {
+  test("the pages in order of a column join to the whole list", async () => {
     for (let i = 0; i < 7; i++) await createTask("paged", { target: { case: undefined } }, `v${i}`);
     const seen: (string | undefined)[] = [];
     let token = "";
@@ -308,7 +304,7 @@ describe("lists on PostgreSQL", () => {
   });
 });
 
-describe("whatever clients send", () => {
+describe("hostile requests", () => {
   const declared = new Set<number>([Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.ALREADY_EXISTS]);
   /** Undefined when the call succeeds or fails with a declared code. */
   const undeclared = (call: Promise<unknown>) =>
@@ -322,7 +318,7 @@ describe("whatever clients send", () => {
   );
   const text = fc.array(piece, { maxLength: 3 }).map((parts) => parts.join(""));
 
-  test("no identifier breaks a call", async () => {
+  test("no identifier causes an internal error", async () => {
     const run = fc.asyncProperty(text, text, fc.integer({ min: -1, max: 9 }), async (name, version, type) => {
       const id = { resourceType: type as ResourceType, ...scope, name, version };
       const task = { ...id, resourceType: ResourceType.TASK };
@@ -346,7 +342,7 @@ describe("whatever clients send", () => {
     await fc.assert(run, { numRuns: 150 });
   });
 
-  test("no filter, sort key or token breaks a list", async () => {
+  test("no filter, sort key or token causes an internal error", async () => {
     const word = fc.constantFrom(
       "name",
       "state",
@@ -380,7 +376,7 @@ describe("whatever clients send", () => {
   });
 });
 
-test("attributes that are not set are refused with the text that clients of Flyte 1.16 know", async () => {
+test("missing attributes are refused with the text that clients of Flyte 1.16 recognize", async () => {
   const asked = { project: scope.project, domain: "staging", resourceType: MatchableResource.TASK_RESOURCE };
   await expect(admin.getProjectDomainAttributes(asked)).rejects.toMatchObject({
     code: Code.NOT_FOUND,
@@ -394,7 +390,7 @@ describe("attributes", () => {
   const queue = (tag: string) => ({ target: { case: "executionQueueAttributes" as const, value: { tags: [tag] } } });
   const kind = MatchableResource.EXECUTION_QUEUE;
 
-  test("the most specific level holds, and plugin overrides set at once are all kept", async () => {
+  test("of the most specific level apply, and plugin overrides set concurrently are all kept", async () => {
     const { project, domain } = scope;
     await admin.updateProjectAttributes({ attributes: { project, matchingAttributes: queue("p") } });
     const ofWorkflow = async () => {
@@ -431,7 +427,7 @@ describe("attributes", () => {
   });
 });
 
-test("a database that is away is reported as unavailable, and the next call works again", async () => {
+test("an unavailable database is reported as UNAVAILABLE, and the next call succeeds", async () => {
   await database.postgres.kill();
   expect((await failure(admin.listProjects({}))).code).toBe(Code.UNAVAILABLE);
   await database.postgres.restart();

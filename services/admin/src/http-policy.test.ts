@@ -12,7 +12,7 @@ function served(config: object, hosts: readonly string[]): string[] {
 
 const HOSTS = ["localhost", "10.0.0.1", "admin", "flyteadmin.flyte.svc", "flyte.test", "evil.example"];
 
-test("which hosts admin serves follows from its address, its sign-in and its list", () => {
+test("the served host names follow from the address, the authentication and the configured list", () => {
   expect(served({}, HOSTS)).toEqual(["localhost"]);
   expect(served({ server: { allowedHosts: ["flyte.test"] } }, HOSTS)).toEqual(["localhost", "flyte.test"]);
   expect(served({ auth: required }, HOSTS)).toEqual(["localhost", "flyte.test"]);
@@ -28,7 +28,7 @@ test("which hosts admin serves follows from its address, its sign-in and its lis
   ]);
 });
 
-test("only listed origins may call from elsewhere, and none by default", () => {
+test("only configured origins may call from other sites, by default none", () => {
   const may = (config: object, origin: string) =>
     policyOf(config).checkRequest({ method: "POST", headers: { host: "localhost", origin } }) === undefined;
   expect(may({}, "https://evil.example")).toBe(false);
@@ -39,7 +39,7 @@ test("only listed origins may call from elsewhere, and none by default", () => {
   expect(may({ auth: required }, "https://evil.example")).toBe(false);
 });
 
-test("a wildcard for origins, or a list that is none, is no configuration", () => {
+test("a wildcard and invalid origins are refused", () => {
   for (const origin of ["*", "console.example.com", "https://console.example.com/", "https://a.example/x", "null"])
     expect(adminConfigSchema.safeParse({ server: { allowedOrigins: [origin] } }).success, origin).toBe(false);
   for (const host of ["https://flyte.test", "flyte.test:80", "a b", "", "*.*"])

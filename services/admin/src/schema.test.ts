@@ -12,12 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
+test("migrations keep the previous build working, or declare from which build on they do not", () => {
   // No build before 0006 was released.
   expect(findIncompatibleMigrations(directory, { from: "0006" })).toEqual([]);
 });
 
-test("the migrations give the schema that is written down", async () => {
+test("the migrations give the documented schema", async () => {
   const { schema, committed: written, hint } = await schemaSnapshot(db, directory);
   expect(schema, hint).toBe(written);
 });
@@ -40,7 +40,7 @@ test.each([
   ["CREATE TYPE more AS ENUM ('a')"],
   ["CREATE FUNCTION more() RETURNS int LANGUAGE sql AS 'SELECT 1'"],
   ["UPDATE schema_migrations SET checksum = 'another' WHERE name LIKE '0001%'"],
-])("the text of the schema tells: %s", async (change) => {
+])("the schema text shows: %s", async (change) => {
   const before = await schemaText(db);
   const undone = new Error("undone");
   let after = before;

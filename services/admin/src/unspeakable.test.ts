@@ -26,7 +26,7 @@ const assignments = [
   { nodeIds: ["n0"], taskType: "t", executionEnv: { name: "e", environment: { case: "extant" as const, value: extant } } },
 ];
 
-test("attributes and executions whose free-form data hold no number are taken", async () => {
+test("attributes and executions with numbers in free-form data that are not representable in JSON are accepted", async () => {
   const matchingAttributes = {
     target: { case: "workflowExecutionConfig" as const, value: { maxParallelism: 1, executionEnvAssignments: assignments } },
   };
@@ -45,7 +45,7 @@ test("attributes and executions whose free-form data hold no number are taken", 
   expect((await served.admin.getExecution({ id: execution })).id).toMatchObject(execution);
 });
 
-test("a task that differs in a duration that is none differs, as others do", async () => {
+test("a task that differs in an invalid duration is reported as different", async () => {
   const register = (nanos: number) =>
     served.admin.createTask({
       id: id(ResourceType.TASK, "slow"),

@@ -56,7 +56,7 @@ async function codes(sub: string | undefined, project: string): Promise<Set<numb
   return found;
 }
 
-test("the catalog is for engines, each where its role is", async () => {
+test("the catalog accepts engines only, each within the projects of its role", async () => {
   expect(await codes("all", "q")).toEqual(new Set([Code.UNIMPLEMENTED]));
   expect(await codes("one", "p")).toEqual(new Set([Code.UNIMPLEMENTED]));
   expect(await codes("one", "q")).toEqual(new Set([Code.PERMISSION_DENIED]));
@@ -64,7 +64,7 @@ test("the catalog is for engines, each where its role is", async () => {
   expect(await codes(undefined, "p")).toEqual(new Set([Code.UNAUTHENTICATED]));
 });
 
-test("beyond this machine it is served when callers are asked, or when that is not wanted", () => {
+test("beyond loopback, the catalog starts only with authentication or with its explicit omission", () => {
   const parse = (more: object) => datacatalogConfigSchema.safeParse({ server: { host: "0.0.0.0" }, ...more });
   expect(parse({}).error?.issues[0]?.path).toEqual(["server", "host"]);
   expect(parse({ auth: { mode: "required" } }).error?.issues[0]?.path).toEqual(["auth", "providers"]);

@@ -40,7 +40,7 @@ async function failure(call: Promise<unknown>): Promise<{ code: Code; message: s
 }
 
 describe("datasets", () => {
-  test("are found by their names, with what was given", async () => {
+  test("are found by their ids, with the stored fields", async () => {
     const id = await newDataset(["a", "b"]);
     const { dataset: found } = await served.catalog.getDataset({ dataset: id });
     expect(found?.metadata?.keyMap).toEqual({ "task-version": "v" });
@@ -49,7 +49,7 @@ describe("datasets", () => {
     expect(found?.id?.UUID).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("are made once", async () => {
+  test("are created once", async () => {
     const id = { project: "p", domain: "d", name: "once", version: "1" };
     const made = await Promise.allSettled(
       [...Array(20).keys()].map((i) => (i % 2 ? served.catalog : served.replica).createDataset({ dataset: { id } })),
@@ -65,7 +65,7 @@ describe("datasets", () => {
     ["domain", { domain: "" }],
     ["name", { name: "" }],
     ["version", { version: "" }],
-  ])("want their %s", async (field, change) => {
+  ])("require their %s", async (field, change) => {
     const id = { project: "p", domain: "d", name: "n", version: "1", ...change };
     const request = { dataset: change === undefined ? {} : { id } };
     const wanted = { code: Code.INVALID_ARGUMENT, message: `missing ${field}` };
@@ -73,20 +73,20 @@ describe("datasets", () => {
     expect(await failure(served.catalog.getDataset(change === undefined ? {} : { dataset: id }))).toEqual(wanted);
   });
 
-  test("want different partition keys", async () => {
+  test("require distinct partition keys", async () => {
     const id = { project: "p", domain: "d", name: "keys", version: "1" };
     const { code, message } = await failure(served.catalog.createDataset({ dataset: { id, partitionKeys: ["a", "a"] } }));
     expect(code).toBe(Code.INVALID_ARGUMENT);
     expect(message).toContain("partitionKey");
   });
 
-  test("an unknown one is not found", async () => {
+  test("are NOT_FOUND if they do not exist", async () => {
     expect((await failure(served.catalog.getDataset({ dataset: { project: "p", domain: "d", name: "none", version: "1" } }))).code).toBe(
       Code.NOT_FOUND,
     );
   });
 
-  test("are listed by filter, a page after the other", async () => {
+  test("are listed by filter, page by page", async () => {
     for (const version of ["1", "2", "3"]) {
       await served.catalog.createDataset({ dataset: { id: { project: "listed", domain: "d", name: "n", version } } });
     }
@@ -117,13 +117,13 @@ describe("datasets", () => {
     });
   });
 
-  test.each(["x", "-1", "1.5"])("a token %s is refused", async (token) => {
+  test.each(["x", "-1", "1.5"])("are not listed with a token %s", async (token) => {
     expect((await failure(served.catalog.listDatasets({ pagination: { token } }))).code).toBe(Code.INVALID_ARGUMENT);
   });
 });
 
 describe("artifacts", () => {
-  test("come back by id and by tag as they were stored, small and large", async () => {
+  test("are returned by id and by tag as they were stored, small and large", async () => {
     const id = await newDataset(["k"]);
     const large = "x".repeat(5000);
     const artifact = {
@@ -149,7 +149,7 @@ describe("artifacts", () => {
     }
   });
 
-  test("a tag stays with the first", async () => {
+  test("keep the first owner of a tag", async () => {
     const id = await newDataset();
     const ids = [...Array(20).keys()].map((i) => `a${i}`);
     await Promise.all(
@@ -168,8 +168,8 @@ describe("artifacts", () => {
     ["an unknown dataset", { dataset: { project: "p", domain: "d", name: "none", version: "1" } }, Code.NOT_FOUND],
     ["no id", { id: "" }, Code.INVALID_ARGUMENT],
     ["no data", { data: [] }, Code.INVALID_ARGUMENT],
-    ["two data of one name", { data: [data("o", "1"), data("o", "2")] }, Code.INVALID_ARGUMENT],
-    ["a partition too many", { partitions: [{ key: "k", value: "v" }] }, Code.INVALID_ARGUMENT],
+    ["duplicate data names", { data: [data("o", "1"), data("o", "2")] }, Code.INVALID_ARGUMENT],
+    ["an additional partition", { partitions: [{ key: "k", value: "v" }] }, Code.INVALID_ARGUMENT],
     ["a NUL character", { id: "a\0b" }, Code.INVALID_ARGUMENT],
   ])("are refused with %s", async (_, change, code) => {
     const id = await newDataset();
@@ -179,7 +179,7 @@ describe("artifacts", () => {
 
   test.each([
     ["missing", []],
-    ["of another key", [{ key: "other", value: "v" }]],
+    ["of an unknown key", [{ key: "other", value: "v" }]],
     ["empty", [{ key: "k", value: "" }]],
   ])("are refused with a partition that is %s", async (_, partitions) => {
     const id = await newDataset(["k"]);
@@ -188,7 +188,7 @@ describe("artifacts", () => {
     ).toBe(Code.INVALID_ARGUMENT);
   });
 
-  test("an id is given once", async () => {
+  test("are refused with an existing id", async () => {
     const id = await newDataset();
     const artifact = { id: "a", dataset: id, data: [data("o", "y".repeat(500))] };
     const made = await Promise.allSettled([0, 1, 2, 3].map((i) => (i % 2 ? served.catalog : served.replica).createArtifact({ artifact })));
@@ -198,7 +198,7 @@ describe("artifacts", () => {
     expect(equals(LiteralSchema, found?.data[0]?.value as Literal, text("y".repeat(500)))).toBe(true);
   });
 
-  test("what is not there is not found", async () => {
+  test("are NOT_FOUND if they do not exist", async () => {
     const id = await newDataset();
     expect((await failure(served.catalog.getArtifact({ dataset: id, queryHandle: { case: "tagName", value: "none" } }))).code).toBe(
       Code.NOT_FOUND,
@@ -245,7 +245,7 @@ describe("artifacts", () => {
     expect(artifacts.map((artifact) => artifact.id)).toEqual(["a"]);
   });
 
-  test("are changed whole, and old blobs go", async () => {
+  test("are replaced completely, and their old blobs are deleted", async () => {
     const id = await newDataset();
     await served.catalog.createArtifact({ artifact: { id: "a", dataset: id, data: [data("o", "0".repeat(500)), data("gone", "1")] } });
     await served.catalog.addTag({ tag: { name: "t", artifactId: "a", dataset: id } });

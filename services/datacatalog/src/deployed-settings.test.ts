@@ -3,6 +3,6 @@ import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { datacatalogConfigSchema } from "./config.js";
 
-test.each(deployedConfigs("datacatalog.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("datacatalog.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(datacatalogConfigSchema, { service: "datacatalog", argv, env: {} })).not.toThrow();
 });

@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
+test("migrations keep the previous build working, or declare from which build on they do not", () => {
   expect(findIncompatibleMigrations(directory)).toEqual([]);
 });
 
-test("the migrations give the schema that is written down", async () => {
+test("the migrations give the documented schema", async () => {
   const { schema, committed: written, hint } = await schemaSnapshot(db, directory);
   expect(schema, hint).toBe(written);
 });

@@ -56,7 +56,7 @@ test("a presigned URL is valid for its key, method and time, and for allowed ori
   server.skewMs = 0;
 });
 
-test("a closing server finishes current requests and drops idle clients", async () => {
+test("a closing server finishes current requests and closes idle connections", async () => {
   const own = await serverFixture();
   const client = createBlobStore({ s3: { ...config(), endpoint: `http://127.0.0.1:${own.port}` } });
   let last = 0;

@@ -6,6 +6,6 @@ import { blobstoreConfig } from "./config.js";
 // There, secrets come from the environment.
 const env = { FLYTE_TS_LOCAL_BLOBSTORE_ACCESS_KEY_ID: "flyte", FLYTE_TS_LOCAL_BLOBSTORE_SECRET_ACCESS_KEY: "secret-secret" };
 
-test.each(deployedConfigs("blobs.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("blobs.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(blobstoreConfig, { service: "local-blobstore", argv, env })).not.toThrow();
 });

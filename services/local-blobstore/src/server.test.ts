@@ -31,18 +31,18 @@ test.each([
   ["a clock that is slow", { at: new Date(Date.now() - 16 * 60_000) }, 403, "RequestTimeTooSkewed"],
   ["a clock that is fast", { at: new Date(Date.now() + 16 * 60_000) }, 403, "RequestTimeTooSkewed"],
   ["a hash of other content", { payloadHash: "0".repeat(64) }, 400, "XAmzContentSHA256Mismatch"],
-  ["a hash that is none", { payloadHash: "STREAMING-SOMETHING" }, 400, "InvalidRequest"],
+  ["an invalid hash", { payloadHash: "STREAMING-SOMETHING" }, 400, "InvalidRequest"],
   ["an MD5 of other content", { headers: { "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" } }, 400, "BadDigest"],
-  ["an MD5 that is none", { headers: { "content-md5": "AAAA" } }, 400, "InvalidDigest"],
+  ["an invalid MD5", { headers: { "content-md5": "AAAA" } }, 400, "InvalidDigest"],
   ["a checksum of other content", { headers: { "x-amz-checksum-crc32": "AAAAAA==" } }, 400, "BadDigest"],
-  ["a condition on nothing", { headers: { "if-match": '"x"' } }, 404, "NoSuchKey"],
+  ["a condition on a missing object", { headers: { "if-match": '"x"' } }, 404, "NoSuchKey"],
   ["metadata without end", { headers: { "x-amz-meta-a": "x".repeat(9000) } }, 400, "MetadataTooLarge"],
-] as [string, Partial<TestRequest>, number, string][])("a put with %s is refused and leaves nothing", async (_name, of, status, code) => {
+] as [string, Partial<TestRequest>, number, string][])("a put with %s is refused and stores nothing", async (_name, of, status, code) => {
   expect(await codeOf(await request({ method: "PUT", path: "/bucket/refused", body: Buffer.from("body"), ...of }))).toEqual([status, code]);
   expect((await get("refused")).status).toBe(404);
 });
 
-test("a header that was added after signing is refused", async () => {
+test("a header added after signing is refused", async () => {
   const { headers } = sign({ method: "PUT", path: "/bucket/added" }, `127.0.0.1:${server.port}`);
   const { host: _host, ...rest } = headers;
   const answer = await fetch(`http://127.0.0.1:${server.port}/bucket/added`, {
@@ -52,7 +52,7 @@ test("a header that was added after signing is refused", async () => {
   expect(await codeOf(answer)).toEqual([403, "AccessDenied"]);
 });
 
-test("a signed header that is named again and again is refused", async () => {
+test("a signed header that is repeated is refused", async () => {
   const { headers } = sign({ method: "GET", path: "/bucket/k", headers: { "x-pad": "p".repeat(12_000) } }, `127.0.0.1:${server.port}`);
   // Otherwise its value would be added to the text to be signed for each name, before the signature
   // is rejected.
@@ -69,7 +69,7 @@ test("keys that look like paths stay in the bucket", async () => {
   expect(existsSync(join(server.folder, "escaped")) || existsSync(join(server.folder, "..", "escaped"))).toBe(false);
 });
 
-test("an address that is no UTF-8 is refused", async () => {
+test("a URL that is not UTF-8 is refused", async () => {
   const raw = await new Promise<string>((resolve) => {
     const socket = connect(server.port, "127.0.0.1", () =>
       socket.end("GET /bucket/%ff%fe HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"),
@@ -80,7 +80,7 @@ test("an address that is no UTF-8 is refused", async () => {
   expect(raw).toContain("<Code>InvalidURI</Code>");
 });
 
-test("a client that does not send the rest of a refused request loses its connection", async () => {
+test("a client that does not finish a refused request is disconnected", async () => {
   const raw = await new Promise<string>((resolve) => {
     const socket = connect(server.port, "127.0.0.1", () => {
       socket.write("PUT /bucket/slow HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nbegun");
@@ -92,7 +92,7 @@ test("a client that does not send the rest of a refused request loses its connec
   expect(raw).toContain("<Code>AccessDenied</Code>");
 });
 
-test("ranges", async () => {
+test("range requests return parts of an object", async () => {
   const large = randomBytes(100_000);
   await put("range", "0123456789");
   await put("large", large);
@@ -110,7 +110,7 @@ test("ranges", async () => {
   expect(Buffer.from(await middle.arrayBuffer()).equals(large.subarray(50_000, 80_000))).toBe(true);
 });
 
-test("conditions of reads and writes", async () => {
+test("conditional reads and writes follow ETags and times", async () => {
   const etag = (await put("cond", "1")).headers.get("etag") ?? "";
   expect(etag).toBe(`"${createHash("md5").update("1").digest("hex")}"`);
   expect((await get("cond", { "if-none-match": etag })).status).toBe(304);
@@ -124,7 +124,7 @@ test("conditions of reads and writes", async () => {
   expect(await (await get("cond")).text()).toBe("2");
 });
 
-test("headers and metadata come back, and signed readers may override them", async () => {
+test("headers and metadata are returned as stored, and signed reads may override them", async () => {
   await put("meta", "x", {
     "content-type": "text/html",
     "cache-control": "no-store",
@@ -148,7 +148,7 @@ test("headers and metadata come back, and signed readers may override them", asy
   expect(other.headers.get("content-type")).toBe("text/plain");
 });
 
-test.each(["attachment\r\nset-cookie: a=b", "a\0", "☃"])("a header that cannot be sent is the asker's fault: %j", async (value) => {
+test.each(["attachment\r\nset-cookie: a=b", "a\0", "☃"])("a header that cannot be sent is a client error: %j", async (value) => {
   await put("override", "x");
   const answer = await request({ method: "GET", path: "/bucket/override", query: { "response-content-disposition": value } });
   expect(answer.status).toBe(400);
@@ -203,7 +203,7 @@ async function putChunked({ form, body, chunkBytes = 64 * 1024, edit = (framed) 
 
 const forms = ["STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"];
 
-test.each(forms)("a body as %s arrives whole", async (form) => {
+test.each(forms)("a body in the form of %s is stored completely", async (form) => {
   for (const [size, chunkBytes] of [
     [0, 100],
     [1, 100],
@@ -217,7 +217,7 @@ test.each(forms)("a body as %s arrives whole", async (form) => {
   }
 });
 
-test.each(forms)("a body as %s that was changed or cut on its way is refused", async (form) => {
+test.each(forms)("a body in the form of %s that was changed or truncated in transit is refused", async (form) => {
   await put("chunked", "before");
   const body = randomBytes(150_000);
   const changed = (framed: Buffer) =>
@@ -231,7 +231,7 @@ test.each(forms)("a body as %s that was changed or cut on its way is refused", a
   expect(await (await get("chunked")).text()).toBe("before");
 });
 
-test("a multipart upload becomes one object, whole or not at all, and its end may be repeated", async () => {
+test("a multipart upload becomes one object, completely or not at all, and its completion may be repeated", async () => {
   const path = "/bucket/multi é";
   const started = await (
     await request({ method: "POST", path, query: { uploads: "" }, headers: { "x-amz-meta-m": "1", "content-type": "a/b" } })
@@ -275,7 +275,7 @@ test("a multipart upload becomes one object, whole or not at all, and its end ma
   ]);
 });
 
-test("an upload that was aborted, is another key's or never began is told as such", async () => {
+test("a multipart upload that was aborted, has another key or does not exist is reported as missing", async () => {
   const started = await (await request({ method: "POST", path: "/bucket/a", query: { uploads: "" } })).text();
   const uploadId = /<UploadId>(\w+)</.exec(started)?.[1] ?? "";
   expect(await codeOf(await request({ method: "GET", path: "/bucket/b", query: { uploadId } }))).toEqual([404, "NoSuchUpload"]);
@@ -285,7 +285,7 @@ test("an upload that was aborted, is another key's or never began is told as suc
   }
 });
 
-test("a copy is the object, with its metadata or the new one", async () => {
+test("a copy has the content of its source, with its metadata or new ones", async () => {
   await put("from ü", "copied", { "x-amz-meta-a": "1" });
   const source = encodeURI("/bucket/from ü");
   expect((await request({ method: "PUT", path: "/bucket/to", headers: { "x-amz-copy-source": source } })).status).toBe(200);
@@ -321,7 +321,7 @@ test("many keys are deleted with one request", async () => {
   ]);
 });
 
-test("listings of both versions page through keys and common prefixes", async () => {
+test("listings of both API versions page through keys and common prefixes", async () => {
   for (const key of ["p/a", "p/b/1", "p/b/2", "p/c+d e", "p/z"]) await put(key, "x");
   const pages = async (version: 1 | 2, size: number) => {
     const found: string[] = [];
@@ -355,7 +355,7 @@ test("listings of both versions page through keys and common prefixes", async ()
   ]);
 });
 
-test("buckets", async () => {
+test("buckets are created, listed and deleted", async () => {
   expect((await request({ method: "PUT", path: "/new-bucket" })).status).toBe(200);
   expect(await codeOf(await request({ method: "PUT", path: "/new-bucket" }))).toEqual([409, "BucketAlreadyOwnedByYou"]);
   expect((await request({ method: "HEAD", path: "/new-bucket" })).status).toBe(200);
@@ -381,7 +381,7 @@ test("an interrupted upload keeps the previous object", async () => {
   expect(await (await get("broken")).text()).toBe("before");
 });
 
-test("a client that waits to be asked for the body is not asked when it is refused", async () => {
+test("a client that expects 100-continue does not send the body of a refused request", async () => {
   const talk = (secretAccessKey: string) =>
     new Promise<string>((resolve) => {
       const body = "waited";
@@ -418,7 +418,7 @@ describe("web pages", () => {
     return sendRaw(server.port, { method, path: "/bucket/page", headers: { ...signed.headers, host, ...headers } });
   };
 
-  test("a request of another origin, or by a rebound name, is refused whatever its signature", async () => {
+  test("a request with another origin or a rebound host name is refused, also with a signature", async () => {
     await put("page", "content");
     const evil = { origin: "https://evil.example" };
     for (const [headers, method, host] of [
@@ -438,7 +438,7 @@ describe("web pages", () => {
     expect(await (await get("page")).text()).toBe("content");
   });
 
-  test("a person may open what was signed, and the console of this machine may show it in a frame", async () => {
+  test("a user may open a signed URL, and a local console may embed it in a frame", async () => {
     await put("page", "content");
     const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
     const framed = { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };

@@ -18,7 +18,7 @@ test("a token is kept across restarts and readable by its owner only", () => {
   expect([statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([0o600, ["token"]]);
 });
 
-test.each(["", "\n", "abc", "\0".repeat(10)])("what a power cut has left of a token (%j) is none: a new one is made", (left) => {
+test.each(["", "\n", "abc", "\0".repeat(10)])("a token file that is damaged by a power cut (%j) is replaced", (left) => {
   const file = join(folder, "token");
   writeFileSync(file, left);
   const token = readOrCreateToken(file);

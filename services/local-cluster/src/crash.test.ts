@@ -73,7 +73,7 @@ test("acknowledged writes survive SIGKILL", async () => {
   );
 });
 
-test("a record cut off at the end of the log is dropped, and writing goes on after it", async () => {
+test("a truncated record at the end of the log is dropped, and writes continue after it", async () => {
   await call("POST", CM, { metadata: { name: "whole" } });
   await service.kill("SIGKILL");
   appendFileSync(join(folder, "store", "log-0000000000000000.jsonl"), '{"r":99999,"k":"/configmaps","o":{"apiVersion":"v1","kind":"Conf');
@@ -103,9 +103,9 @@ sys.exit(int(number) % 3)
 
 test.each([
   ["new processes", 15],
-  ["forks of a Python that loads", 100],
+  ["forks of a Python during its preload", 100],
   ["forks", 600],
-] as const)("pods run exactly once, whatever the service was doing when it was killed: %s", async (what, pause) => {
+] as const)("pods run exactly once although the service is killed: %s", async (what, pause) => {
   const notes = join(folder, "notes");
   const names = Array.from({ length: 12 }, (_, i) => `p${i}`);
   const entry = what === "new processes" ? undefined : join(makeEntryPoints(folder, { "pyflyte-execute": PYTHON }).bin, "pyflyte-execute");

@@ -41,7 +41,7 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
     });
     afterAll(() => k.stop());
 
-    test("create, get, describe and delete custom resources", async () => {
+    test("creates, gets, describes and deletes custom resources", async () => {
       expect(await kubectl("apply", FLYTE_DEFINITION)).toContain("created");
       expect(await kubectl("apply", FLYTE_DEFINITION)).toContain("unchanged");
       await kubectl("wait --for=condition=Established crd/flyteworkflows.flyte.lyft.com --timeout=5s");
@@ -66,7 +66,7 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
       expect(await kubectl("get fly")).toBe("");
     });
 
-    test("a pod's life: apply, wait, logs, describe, delete", async () => {
+    test("applies, awaits, describes and deletes a pod and shows its logs", async () => {
       // The pod ends when the test tells it, however slow kubectl is.
       const end = join(k.folder, "end-of-life");
       await kubectl("apply", pod("life", `echo first; while [ ! -e ${end} ]; do sleep 0.05; done; echo last; exit 3`));
@@ -91,13 +91,13 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
       await expect(kubectl("get pod life")).rejects.toThrow('Error from server (NotFound): pods "life" not found');
     });
 
-    test("a running pod is deleted within its grace period", async () => {
+    test("deletes a running pod within its grace period", async () => {
       await kubectl("apply", pod("runs", "sleep 600"));
       await kubectl("wait --for=condition=Ready pod/runs --timeout=10s");
       expect(await kubectl("delete pod runs --timeout=10s")).toContain("deleted");
     });
 
-    test("the imperative commands: namespace, secret, config map, quota, label, annotate, edit by apply", async () => {
+    test("runs the imperative commands: namespace, secret, config map, quota, label, annotate, edit by apply", async () => {
       await kubectl("create namespace p-d");
       await kubectl("create secret generic s --from-literal=k=v -n p-d");
       await kubectl("create configmap c --from-literal=a=1 -n p-d");
@@ -118,7 +118,7 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
       await expect(kubectl("get ns p-d")).rejects.toThrow("NotFound");
     });
 
-    test("what there is: api-resources, explain, nodes, cluster-wide lists", async () => {
+    test("lists api-resources, explanations, nodes and objects of all namespaces", async () => {
       expect(await kubectl("api-resources --no-headers")).toMatch(
         /flyteworkflows\s+fly\s+flyte\.lyft\.com\/v1alpha1\s+true\s+FlyteWorkflow/,
       );

@@ -71,7 +71,7 @@ function factsOf({ event, outputs }: ObservedEnd): Readonly<Record<string, unkno
     // Outputs of a start node are the inputs of its graph, which may have to be read first.
     outputs:
       outputs === undefined || specNodeId === START_NODE ? undefined : Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64"),
-    "address of outputs": outputResult.case === "outputUri" ? outputResult.value : undefined,
+    "URI of outputs": outputResult.case === "outputUri" ? outputResult.value : undefined,
     error: outputResult.case === "error" ? outputResult.value.code : undefined,
     deck: deckUri,
     child: targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId?.name : undefined,

@@ -11,8 +11,8 @@ function told({ seed, violations }: SimulationResult): string {
   return `SIM_SEED=${seed}: ${violations.map(({ invariant, text }) => `${invariant}: ${text}`).join("; ")}`;
 }
 
-describe("the engine in a world that fails", () => {
-  it.skipIf(only !== undefined)(`keeps its word in worlds ${from} to ${from + count - 1}`, { timeout: 1_800_000 }, () => {
+describe("the engine in a simulated world with faults", () => {
+  it.skipIf(only !== undefined)(`keeps its invariants in worlds ${from} to ${from + count - 1}`, { timeout: 1_800_000 }, () => {
     const broken: string[] = [];
     const seen = { crashes: 0, reloads: 0, repairs: 0, sliced: 0, handedOver: 0, phases: new Set<string>() };
     for (let seed = from; seed < from + count && broken.length < 10; seed++) {
@@ -33,7 +33,7 @@ describe("the engine in a world that fails", () => {
       expect(faults).toBeGreaterThan(count / 20);
   });
 
-  it.runIf(only !== undefined)(`keeps its word in world ${only}`, { timeout: 1_800_000 }, () => {
+  it.runIf(only !== undefined)(`keeps its invariants in world ${only}`, { timeout: 1_800_000 }, () => {
     const result = simulate({ seed: Number(only), trace: true });
     process.stdout.write(`${result.trace.join("\n")}\n`);
     expect(result.violations).toEqual([]);

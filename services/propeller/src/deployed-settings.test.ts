@@ -6,6 +6,6 @@ import { propellerConfigSchema } from "./config.js";
 // Deployments pass secrets in the environment.
 const env = { FLYTE_TS_PROPELLER_SHARDS__SLOT: "flytepropeller-0", FLYTE_TS_PROPELLER_NATS__URL: "nats://nats" };
 
-test.each(deployedConfigs("propeller.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("propeller.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(propellerConfigSchema, { service: "propeller", argv, env })).not.toThrow();
 });

@@ -100,7 +100,7 @@ const everySecond = { schedule: { ScheduleExpression: { case: "cronSchedule" as 
 const timesOf = (name: string) =>
   (requests.get(name) ?? []).map(({ spec }) => timestampMs(spec?.metadata?.scheduledAt ?? timestampFromMs(0)));
 
-test("three replicas on one database: each run is asked for once, in order", async () => {
+test("three replicas on one database start each run once, in order", async () => {
   const replicas = await Promise.all([replica(), replica(), replica()]);
   await expect.poll(() => replicas.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
   activate("often", { ...everySecond, schedule: { ...everySecond.schedule, kickoffTimeInputArg: "when" } });
@@ -128,7 +128,7 @@ test("three replicas on one database: each run is asked for once, in order", asy
   expect(rows[0]?.done_through.getTime()).toBe(timesOf("often").at(-1));
 });
 
-test("what admin says decides whether a run is tried again", async () => {
+test("admin's response decides whether a run is retried", async () => {
   let trouble = 2;
   failure = ({ spec }) => {
     switch (spec?.launchPlan?.name) {
@@ -169,7 +169,7 @@ test("what admin says decides whether a run is tried again", async () => {
   expect([requests.get("inactive")?.length, requests.get("wrong")?.length]).toEqual([1, 1]);
 });
 
-test("a schedule whose progress is gone is taken up again, and one that is activated again counts from then", async () => {
+test("a schedule without a watermark is started anew, and a reactivated one counts from its activation", async () => {
   await replica();
   activate("lost", everySecond);
   const more = async () => {

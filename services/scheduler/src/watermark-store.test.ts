@@ -30,7 +30,7 @@ function known(name: string, activatedAt = 1_000_123) {
 describe.each(Object.keys(stores))("in %s", (kind) => {
   const store = (claimMs = 60_000) => (stores[kind] as (claimMs: number) => WatermarkStore)(claimMs);
 
-  test("it begins at the activation and is kept; a later activation begins anew, an earlier one changes nothing", async () => {
+  test("a watermark begins at the activation and is kept; a later activation moves it, an earlier one does not", async () => {
     const a = known("a");
     const replica = store();
     expect((await replica.ensureRows([a])).get(a.key)).toEqual({ activatedAt: 1_000_123, watermark: 1_000_123, leaseRemainingMs: 0 });
@@ -45,7 +45,7 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect(await replica.acquireLease(a, 3_000_000)).toMatchObject({ acquired: false });
   });
 
-  test("it never goes back", async () => {
+  test("a watermark never goes back", async () => {
     const a = known("back");
     const replica = store();
     await replica.ensureRows([a]);
@@ -54,7 +54,7 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ watermark: 3_000_000 });
   });
 
-  test("of many that claim one gets it, until the run is done", async () => {
+  test("one of many concurrent claims is granted, until the run is done", async () => {
     const a = known("claimed");
     const replicas = Array.from({ length: 6 }, () => store());
     await replicas[0]?.ensureRows([a]);
@@ -76,7 +76,7 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect(await loser?.acquireLease(a, 2_000_000)).toEqual({ acquired: true });
   });
 
-  test("a claim ends by itself", async () => {
+  test("a claim expires", async () => {
     const a = known("ends");
     const [first, second] = [store(20), store(20)];
     await first.ensureRows([a]);
@@ -84,12 +84,12 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     await expect.poll(async () => (await second.acquireLease(a, a.activatedAt)).acquired).toBe(true);
   });
 
-  test("nothing is known of what was never opened", async () => {
+  test("an unknown schedule has no watermark", async () => {
     expect(await store().acquireLease(known("unknown"), 1)).toEqual({ acquired: false, watermark: undefined });
   });
 });
 
-test("what has ended is forgotten after some days", async () => {
+test("ended schedules are deleted after some days", async () => {
   const [kept, ended, fresh] = [known("kept"), known("ended"), known("fresh")];
   const store = createWatermarkStore({ db, replica: randomUUID(), claimMs: 1_000 });
   await store.ensureRows([kept, ended, fresh]);

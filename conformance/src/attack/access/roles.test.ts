@@ -28,7 +28,7 @@ const PLACES: readonly (readonly [string, RequestScope])[] = [
   ["another domain", { project: scope.project, domain: "production" }],
   ["every project by a wildcard", { project: "*", domain: "*" }],
   ["a project by a pattern", { project: "%", domain: "%" }],
-  ["no project at all", { project: "", domain: "" }],
+  ["no project", { project: "", domain: "" }],
 ];
 
 async function responseCodes(method: DescMethod, about: RequestScope, subject: string): Promise<string[]> {

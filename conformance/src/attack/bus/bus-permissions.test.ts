@@ -110,15 +110,15 @@ describe("subscriptions", () => {
 describe("actions of the server on behalf of a user", () => {
   const services: readonly User[] = ["plugin-echo", "plugin-pod"];
   const hijacks = (user: User): Readonly<Record<string, object>> => ({
-    "copy what it publishes to events": { republish: { src: `flyte.probe.${user}`, dest: "flyte.event.execution.3" } },
-    "copy what it publishes to wakes": { republish: { src: ">", dest: "flyte.wake.3" } },
-    "collect the events of all": { sources: [{ name: "FLYTE_EVENTS" }] },
-    "collect the requests to all": { sources: [{ name: "FLYTE_TASKS" }] },
-    "collect the requests to one task type": { sources: [{ name: "FLYTE_TASKS", filter_subject: "flyte.task.python-task.*" }] },
-    "move what is stored elsewhere": { subject_transform: { src: "flyte.probe.*", dest: "flyte.probe.x.{{wildcard(1)}}" } },
-    "answer reads of any message": { allow_direct: true },
-    "forget at once": { max_age: 100_000_000 },
-    "take other subjects": { subjects: ["flyte.recorded.*", "flyte.wake.*"] },
+    "a stream that copies published events": { republish: { src: `flyte.probe.${user}`, dest: "flyte.event.execution.3" } },
+    "a stream that copies published wake-ups": { republish: { src: ">", dest: "flyte.wake.3" } },
+    "a stream of all events": { sources: [{ name: "FLYTE_EVENTS" }] },
+    "a stream of all task requests": { sources: [{ name: "FLYTE_TASKS" }] },
+    "a stream of the requests of one task type": { sources: [{ name: "FLYTE_TASKS", filter_subject: "flyte.task.python-task.*" }] },
+    "a subject transform of a stream": { subject_transform: { src: "flyte.probe.*", dest: "flyte.probe.x.{{wildcard(1)}}" } },
+    "direct reads of any message": { allow_direct: true },
+    "a retention time of zero": { max_age: 100_000_000 },
+    "a change of the subjects of a stream": { subjects: ["flyte.recorded.*", "flyte.wake.*"] },
   });
 
   test.each(

@@ -72,27 +72,27 @@ const UNREADABLE: Readonly<Record<string, (outputs: number) => HostilePayload>> 
   JSON: () => ({ data: Buffer.from('{"error":{"code":503}}') }),
   "bytes at random": () => ({ data: RANDOM }),
   "a million zero bytes": () => ({ data: Buffer.alloc(MAX_PAYLOAD_BYTES) }),
-  "a field of four gigabytes that is not there": () => ({ data: Buffer.concat([varint(10), varint(2 ** 32 - 1)]) }),
-  "a field that is cut off": () => ({ data: field(1, Buffer.alloc(1_000)).subarray(0, 500) }),
+  "a field with a declared length of four gigabytes": () => ({ data: Buffer.concat([varint(10), varint(2 ** 32 - 1)]) }),
+  "a truncated field": () => ({ data: field(1, Buffer.alloc(1_000)).subarray(0, 500) }),
   "a varint without an end": () => ({ data: Buffer.alloc(100_000, 0xff) }),
   "groups that are opened 400,000 times": () => ({ data: Buffer.alloc(400_000, 0x0b) }),
-  "text that is no UTF-8": () => ({ data: Buffer.concat([2, 4, 9].map((number) => field(number, Buffer.from([0xc3, 0x28])))) }),
+  "text that is not UTF-8": () => ({ data: Buffer.concat([2, 4, 9].map((number) => field(number, Buffer.from([0xc3, 0x28])))) }),
   "literals 5,000 levels deep": (outputs) => ({ data: nested(outputs, 5_000) }),
   "literals 40,000 levels deep": (outputs) => ({ data: nested(outputs, 40_000) }),
   "450,000 empty literals": (outputs) => ({ data: manyLiterals(outputs, 450_000) }),
   "gzip of 80 MB": () => ({ data: fastGzip(Buffer.alloc(80_000_000)), headers: GZIP }),
   "gzip of 40 million empty literals": (outputs) => ({ data: fastGzip(manyLiterals(outputs, 40_000_000)), headers: GZIP }),
   "gzip of 7 million empty literals": (outputs) => ({ data: fastGzip(manyLiterals(outputs, 7_000_000)), headers: GZIP }),
-  "gzip that says it is smaller": () => ({ data: gzipWithWrongSize(), headers: GZIP }),
-  "gzip that is cut off": () => ({ data: fastGzip(RANDOM).subarray(0, 100), headers: GZIP }),
+  "gzip with a smaller declared size": () => ({ data: gzipWithWrongSize(), headers: GZIP }),
+  "truncated gzip": () => ({ data: fastGzip(RANDOM).subarray(0, 100), headers: GZIP }),
   "text that claims to be gzip": () => ({ data: Buffer.from("text"), headers: GZIP }),
   "a bundle of 250,000 empty messages": () => ({ data: Buffer.alloc(MAX_PAYLOAD_BYTES), headers: { "Flyte-Bundle": "250000" } }),
-  "a bundle of 64 messages that are none": () => ({
+  "a bundle of 64 invalid messages": () => ({
     data: Buffer.alloc(5 * 64, Buffer.from([0, 0, 0, 1, 0xff])),
     headers: { "Flyte-Bundle": "64" },
   }),
-  "a bundle whose lengths lie": () => ({ data: Buffer.from([0xff, 0xff, 0xff, 0xff, 1]), headers: { "Flyte-Bundle": "1" } }),
-  "a bundle of none": () => ({ data: Buffer.alloc(0), headers: { "Flyte-Bundle": "-1" } }),
+  "a bundle with wrong lengths": () => ({ data: Buffer.from([0xff, 0xff, 0xff, 0xff, 1]), headers: { "Flyte-Bundle": "1" } }),
+  "an empty bundle": () => ({ data: Buffer.alloc(0), headers: { "Flyte-Bundle": "-1" } }),
 };
 
 /** Names of payloads that no consumer can decode. */
@@ -116,7 +116,7 @@ export function unreadablePayload(kind: MessageKind, name: string): HostilePaylo
 export function forgedPayloads(kind: MessageKind): Readonly<Record<string, HostilePayload>> {
   const executionId = { project: "flytesnacks", domain: "development", name: "nowhere" };
   const names = {
-    "an execution that is not there": executionId,
+    "an execution that does not exist": executionId,
     "an execution of another project": { ...executionId, project: "flyteexamples" },
     "an execution named __proto__": { project: "__proto__", domain: "constructor", name: "__proto__" },
     "a name of 100,000 characters": { ...executionId, name: "x".repeat(100_000) },
@@ -139,7 +139,7 @@ interface InvalidValues {
 const INVALID_VALUES: Readonly<Record<string, InvalidValues>> = {
   "phase 3 in the year 1970": { phase: 3, occurredAt: { seconds: 0n, nanos: 0 }, attempt: 0 },
   "a phase that does not exist": { phase: 9_999, occurredAt: { seconds: 1n, nanos: 1 }, attempt: 2 ** 32 - 1 },
-  "a time beyond all calendars": { phase: 2, occurredAt: { seconds: 2n ** 62n, nanos: -5 }, attempt: 7 },
+  "a time out of range": { phase: 2, occurredAt: { seconds: 2n ** 62n, nanos: -5 }, attempt: 7 },
   "no time": { phase: -1, attempt: 0 },
 };
 
@@ -191,15 +191,15 @@ export function unstoredPayloads(): Readonly<Record<string, HostilePayload>> {
   return {
     ...Object.fromEntries(UNREADABLE_NAMES.map((name) => [name, unreadablePayload("task-event", name)])),
     "a key of 200,000 characters": { data: field(1, Buffer.alloc(200_000, "k")) },
-    "a key of nothing": { data: field(1, Buffer.from("nowhere/nothing")) },
-    "a key that is no key": { data: Buffer.concat([field(1, Buffer.from("__proto__")), field(2, Buffer.from("constructor"))]) },
+    "a key of an unknown execution": { data: field(1, Buffer.from("nowhere/nothing")) },
+    "an invalid key": { data: Buffer.concat([field(1, Buffer.from("__proto__")), field(2, Buffer.from("constructor"))]) },
     "JSON null": text(null),
     "JSON 10,000 levels deep": { data: Buffer.from("[".repeat(10_000) + "]".repeat(10_000)) },
     "an announcement without types": hello({ taskTypes: null }),
     "an announcement of 10,000 types": hello({ taskTypes: Array.from({ length: 10_000 }, (_, index) => `t${index}`) }),
-    "an announcement of types that are none": hello({ taskTypes: [null, {}, [], 5, "__proto__", "", "a.b", "x".repeat(100_000)] }),
-    "an announcement of a time that is none": hello({ servedMs: -1e308, instance: { toString: 1 } }),
-    "an announcement that pollutes": {
+    "an announcement of invalid task types": hello({ taskTypes: [null, {}, [], 5, "__proto__", "", "a.b", "x".repeat(100_000)] }),
+    "an announcement with an invalid time": hello({ servedMs: -1e308, instance: { toString: 1 } }),
+    "an announcement with __proto__": {
       data: Buffer.from('{"__proto__":{"taskTypes":["polluted"]},"name":"x","taskTypes":["constructor"]}'),
     },
   };

@@ -130,7 +130,7 @@ describe.each(Object.entries(STORED_BOMBS))("%s", (_, bytes) => {
     { what: "outputs of a task that is cached", reader: "cached", file: "outputs.pb", reads: 3 },
     { what: "outputs of a task over which an array runs", reader: "array", file: "outputs.pb", reads: 1 },
     { what: "the error of a task", reader: "silent", file: "error.pb", reads: ATTEMPTS },
-    { what: "the graph that a task has made", reader: "silent", file: "futures.pb", reads: 1 },
+    { what: "the workflow of a dynamic task", reader: "silent", file: "futures.pb", reads: 1 },
   ] as const)("$what", { timeout: 300_000 }, async ({ reader, file, reads }) => {
     let end: readonly [string, string] = ["", ""];
     const most: Cost = { processorMs: EXECUTION_CPU_MS + reads * MAX_REFUSAL_COST.processorMs, peakBytes: MAX_REFUSAL_COST.peakBytes };

@@ -133,7 +133,7 @@ describe("the API of the cluster", () => {
       ["blanks before a set", "labelSelector", `a+in${"+".repeat(40_000)}!`],
       ["terms", "labelSelector", "!a,".repeat(15_000)],
       ["a set without end", "labelSelector", `a in (${"x,".repeat(20_000)}`.replaceAll(" ", "+")],
-      ["terms of fields", "fieldSelector", "metadata.name!=a,".repeat(2_500)],
+      ["many field selector terms", "fieldSelector", "metadata.name!=a,".repeat(2_500)],
       ["escapes", "fieldSelector", "%5C".repeat(15_000)],
       ["digits", "limit", `${"9".repeat(40_000)}x`],
       ["nesting in a token", "continue", Buffer.from("[".repeat(30_000)).toString("base64url")],
@@ -167,7 +167,7 @@ describe("the blob store", () => {
     ...xml,
     ["the head of a chunk without end", chunked("0".repeat(300_000))],
     ["a chunk of 256 TiB", chunked("ffffffffffff\r\nx")],
-    ["chunks of nothing", chunked("0\r\n\r\n".repeat(50_000))],
+    ["many empty chunks", chunked("0\r\n\r\n".repeat(50_000))],
     ["trailing headers without end", chunked(`0\r\n${"a:b\r\n".repeat(20_000)}`)],
     ["a line break without a feed", chunked("1\r".repeat(100_000))],
     ["metadata without end", { method: "PUT", path: "/my-s3-bucket/k", body: "x", headers: { "x-amz-meta-a": "x".repeat(12_000) } }],
@@ -182,7 +182,7 @@ describe("the blob store", () => {
     ],
     ["a source of percent signs", { method: "PUT", path: "/my-s3-bucket/k", headers: { "x-amz-copy-source": "%25".repeat(4_000) } }],
     ["a number of digits", { method: "GET", path: "/my-s3-bucket", query: `list-type=2&max-keys=${"9".repeat(12_000)}` }],
-    ["a token that is none", { method: "GET", path: "/my-s3-bucket", query: `continuation-token=${"A".repeat(12_000)}&list-type=2` }],
+    ["an invalid token", { method: "GET", path: "/my-s3-bucket", query: `continuation-token=${"A".repeat(12_000)}&list-type=2` }],
     ["a key of slashes", { method: "GET", path: `/my-s3-bucket/${"a/".repeat(6_000)}` }],
   ];
   describe.each(["no key", "another key", "the key"])("with %s", (who) => {

@@ -42,15 +42,15 @@ export const MESSAGE_BOMBS: Readonly<Record<string, Bomb>> = {
   "64 MiB of empty messages, packed": { body: gzipSync(pairs(64 * MIB, 0x0a, 0)), encoding: "gzip" },
   "64 MiB of unknown fields, packed": { body: gzipSync(pairs(64 * MIB, 0x78, 1)), encoding: "gzip" },
   "64 MiB of zeros, deflated": { body: deflateSync(Buffer.alloc(64 * MIB)), encoding: "deflate" },
-  "a pack within a pack": { body: gzipSync(gzipSync(Buffer.alloc(64 * MIB))), encoding: "gzip" },
-  "a pack whose trailer lies": { body: lyingTrailer(64 * MIB), encoding: "gzip" },
-  "a pack that is cut": { body: gzipSync(randomBytes(60_000)).subarray(0, 50_000), encoding: "gzip" },
-  "many packs behind each other": { body: Buffer.concat(Array<Buffer>(2_000).fill(gzipSync(Buffer.alloc(32_768)))), encoding: "gzip" },
+  "gzip within gzip": { body: gzipSync(gzipSync(Buffer.alloc(64 * MIB))), encoding: "gzip" },
+  "gzip with a wrong trailer": { body: lyingTrailer(64 * MIB), encoding: "gzip" },
+  "truncated gzip": { body: gzipSync(randomBytes(60_000)).subarray(0, 50_000), encoding: "gzip" },
+  "many concatenated gzip members": { body: Buffer.concat(Array<Buffer>(2_000).fill(gzipSync(Buffer.alloc(32_768)))), encoding: "gzip" },
   "60,000 bytes of unknown fields": { body: pairs(60_000, 0x7a, 0) },
   "messages 20,000 levels deep": { body: nested(20_000) },
   "messages 15,000 levels deep, in turns": { body: nested(15_000, [1, 2, 3]) },
   "groups 30,000 levels deep": { body: Buffer.alloc(30_000, 0x0b) },
-  "a length that has no end": { body: Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(60_000, 0xff)]) },
+  "a length varint without end": { body: Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(60_000, 0xff)]) },
   "a length beyond the message": { body: Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07, 0]) },
 };
 
@@ -96,8 +96,8 @@ export const JSON_BOMBS: Readonly<Record<string, string>> = {
 export const QUERY_BOMBS: Readonly<Record<string, string>> = {
   "brackets that are never closed": `${"[".repeat(25_000)}=1`,
   "an entry within entries": `${"a[".repeat(12_000)}]=1`,
-  "digits that are no number": `limit=${"1".repeat(25_000)}x`,
-  "units that could be others": `expires_in=${"ms".repeat(2_000)}x&limit=x`,
+  "digits that are not a number": `limit=${"1".repeat(25_000)}x`,
+  "ambiguous units": `expires_in=${"ms".repeat(2_000)}x&limit=x`,
   "a path of 12,000 names": `${"id.".repeat(8_000)}name=1&limit=x`,
   "6,000 parameters": `${Array.from({ length: 4_000 }, (_, i) => `p${i}`).join("&")}&limit=x`,
   "one parameter 12,000 times": Array<string>(3_500).fill("limit=1").join("&"),
@@ -126,7 +126,7 @@ export const HEADER_BOMBS: Readonly<Record<string, Readonly<Record<string, strin
     authorization: `Bearer ${Buffer.from(JSON.stringify({ alg: "RS256", crit: Array<string>(1_500).fill("b64") })).toString("base64url")}.e30.AA`,
   },
   "types without end": { accept: "application/json;as=Table,".repeat(500) },
-  "types that begin again and again": { accept: "application/json;".repeat(800) },
+  "repeated media types": { accept: "application/json;".repeat(800) },
   "a chain of proxies": { "x-forwarded-for": "127.0.0.1, ".repeat(1_200), forwarded: "for=x;".repeat(100) },
   "an encoding list": { "accept-encoding": "gzip;q=0.1, ".repeat(1_000), "content-encoding": "gzip, ".repeat(200) },
   "ranges without end": { range: `bytes=${"0-1,".repeat(3_000)}` },
@@ -150,9 +150,10 @@ export const YAML_BOMBS: Readonly<Record<string, string>> = {
   dashes: "- ".repeat(300_000),
   "question marks": "? ".repeat(300_000),
   documents: "--- a\n".repeat(100_000),
-  "aliases that multiply": ["a0: &a0 x", ...lines(12, (i) => `a${i + 1}: &a${i + 1} [${Array<string>(10).fill(`*a${i}`).join()}]`)].join(
-    "\n",
-  ),
+  "YAML aliases that multiply": [
+    "a0: &a0 x",
+    ...lines(12, (i) => `a${i + 1}: &a${i + 1} [${Array<string>(10).fill(`*a${i}`).join()}]`),
+  ].join("\n"),
 };
 
 /** JSON of up to three megabytes, for callers that may write objects. */
@@ -160,7 +161,7 @@ export const OBJECT_BOMBS: Readonly<Record<string, string>> = {
   brackets: "[".repeat(3_000_000),
   "a million numbers": `[${"0,".repeat(1_000_000)}0]`,
   "a million objects": `{"data":[${"{},".repeat(900_000)}{}]}`,
-  "50,000 labels that are none": `{"metadata":{"name":"x","labels":{${lines(50_000, (i) => `"?${i}":"?"`).join()}}}}`,
+  "50,000 invalid labels": `{"metadata":{"name":"x","labels":{${lines(50_000, (i) => `"?${i}":"?"`).join()}}}}`,
   "a name of three megabytes": `{"metadata":{"name":"${"a-".repeat(1_490_000)}"}}`,
 };
 

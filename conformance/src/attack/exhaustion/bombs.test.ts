@@ -78,7 +78,7 @@ const PLAIN_BOMBS = [
   "60,000 bytes of unknown fields",
   "messages 20,000 levels deep",
   "groups 30,000 levels deep",
-  "a length that has no end",
+  "a length varint without end",
 ];
 
 /** Request bodies as protobuf, and as JSON with the field names of the .proto files. */

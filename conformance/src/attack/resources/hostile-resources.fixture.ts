@@ -133,27 +133,29 @@ function manualResources({
   };
   const named = (address: string, name: string) => address.replace("NAME", name);
   const cases: Record<string, { change: Change; outcome: "fails" | "ends" }> = {
-    "a sub-workflow that names itself": fails(subWorkflows({ s0: graph("p:d:s0", [subWorkflowNode("c0", "s0")]) })),
-    "two sub-workflows that name each other": fails(
+    "a sub-workflow that refers to itself": fails(subWorkflows({ s0: graph("p:d:s0", [subWorkflowNode("c0", "s0")]) })),
+    "two sub-workflows that refer to each other": fails(
       subWorkflows({ s0: graph("p:d:s0", [subWorkflowNode("c0", "s1")]), s1: graph("p:d:s1", [subWorkflowNode("c0", "s0")]) }),
     ),
     "sub-workflows that double 40 times": fails(subWorkflows(nestedWorkflows(40, 2))),
     "sub-workflows that double 18 times": fails(subWorkflows(nestedWorkflows(18, 2))),
-    "sub-workflows that are taken a hundred times four times": fails(subWorkflows(nestedWorkflows(5, 100))),
+    "four levels of sub-workflows with a hundred uses each": fails(subWorkflows(nestedWorkflows(5, 100))),
     "sub-workflows 500 levels deep": fails(subWorkflows(nestedWorkflows(500, 1))),
-    "a sub-workflow that is not there": fails(subWorkflows({ s1: graph("p:d:s1", []) })),
-    "a workflow that runs itself": fails(subWorkflows({ "flytesnacks:development:sleep-chain-3": graph("x", []) })),
+    "a missing sub-workflow": fails(subWorkflows({ s1: graph("p:d:s1", []) })),
+    "a workflow that launches itself": fails(subWorkflows({ "flytesnacks:development:sleep-chain-3": graph("x", []) })),
     "a node without its task": fails(node({ task: "resource_type:TASK name:nowhere" })),
-    "a node of a kind that is not known": fails(node({ kind: "teapot" })),
+    "a node of an unknown kind": fails(node({ kind: "teapot" })),
     "a node whose key is not its id": fails(node({ id: "n2" })),
-    "a node that needs a variable that is not there": ends(
+    "a node with a binding to a missing variable": ends(
       node({ inputBindings: [{ var: "duration", binding: { promise: { nodeId: "n0", var: "nothing" } } }] }),
     ),
-    "a node that needs a node that is not there": ends(
+    "a node with a binding to a missing node": ends(
       node({ inputBindings: [{ var: "duration", binding: { promise: { nodeId: "n9", var: "o0" } } }] }),
     ),
-    "a node that needs itself": ends(node({ inputBindings: [{ var: "duration", binding: { promise: { nodeId: "n1", var: "o0" } } }] })),
-    "edges in a circle": ends(
+    "a node with a binding to itself": ends(
+      node({ inputBindings: [{ var: "duration", binding: { promise: { nodeId: "n1", var: "o0" } } }] }),
+    ),
+    "a cycle of edges": ends(
       spec((graphOf) => {
         graphOf["edges"] = {
           downstream: { "start-node": ["n0"], n0: ["n1"], n1: ["n2", "n0"], n2: ["end-node"] },
@@ -169,7 +171,7 @@ function manualResources({
         };
       }),
     ),
-    "edges to nodes that are not there": fails(
+    "edges to missing nodes": fails(
       spec((graphOf) => {
         graphOf["edges"] = { downstream: { "start-node": ["n9"] }, upstream: {} };
       }),
@@ -190,10 +192,10 @@ function manualResources({
     "annotations of 10 MB": ends((resource) =>
       Object.assign(resource["metadata"] as ResourceJson, { annotations: { a: "x".repeat(10_000_000) } }),
     ),
-    "a status that claims its own end": ends(status({ phase: 4, outputs: `s3://my-s3-bucket/metadata/${victim.project}/outputs.pb` })),
-    "a status that claims to run with no nodes": ends(status({ phase: 1, nodeStatus: {} })),
-    "a status with nodes that are not there": ends(status({ phase: 1, nodeStatus: { n9: { phase: 2 }, __proto__: { phase: 2 } } })),
-    "a status that holds its own key": ends(status({ phase: 1, nodeStatus: { n0: { phase: 1, subNodeStatus: { n0: { phase: 1 } } } } })),
+    "a status with a terminal phase": ends(status({ phase: 4, outputs: `s3://my-s3-bucket/metadata/${victim.project}/outputs.pb` })),
+    "a RUNNING status without nodes": ends(status({ phase: 1, nodeStatus: {} })),
+    "a status with unknown nodes": ends(status({ phase: 1, nodeStatus: { n9: { phase: 2 }, __proto__: { phase: 2 } } })),
+    "a node status below itself": ends(status({ phase: 1, nodeStatus: { n0: { phase: 1, subNodeStatus: { n0: { phase: 1 } } } } })),
     "a status of 500 levels": ends(
       status({
         phase: 1,
@@ -208,7 +210,7 @@ function manualResources({
     "slices of another execution": fails(
       status({ phase: 1, slices: { version: 1, generation: 1, prefix: `s3://my-s3-bucket/x/${victim.name}`, names: { 0: "0.1" } } }),
     ),
-    "slices whose names lead elsewhere": fails((resource, name) =>
+    "slices whose names contain ..": fails((resource, name) =>
       status({
         phase: 1,
         slices: {
@@ -219,13 +221,13 @@ function manualResources({
         },
       })(resource, name),
     ),
-    "slices that are not there": fails((resource, name) =>
+    "missing slices": fails((resource, name) =>
       status({
         phase: 1,
         slices: { version: 1, generation: 1, prefix: `s3://my-s3-bucket/x/flytesnacks-development-${name}`, names: { 0: "0.1" } },
       })(resource, name),
     ),
-    "a task that claims 200,000 characters of type": ends((resource) => {
+    "a task type of 200,000 characters": ends((resource) => {
       for (const task of Object.values(resource["tasks"] as ResourceJson)) (task as ResourceJson)["type"] = HUGE;
     }),
     "a spec of 5,000 levels": fails(node({ kind: "array", array: deep(5_000) })),
@@ -271,7 +273,7 @@ const REPLACEMENTS: readonly (readonly [string, (value: unknown) => unknown])[] 
   ["null", () => null],
   ["another type", (value) => (typeof value === "number" ? "five" : typeof value === "string" ? 5 : "text")],
   ["a list", () => [null, 1, "x", {}]],
-  ["nothing in it", (value) => (typeof value === "string" ? "" : {})],
+  ["an empty value", (value) => (typeof value === "string" ? "" : {})],
   ["200,000 characters", () => HUGE],
   ["1,000 levels", () => deep(1_000)],
 ];

@@ -52,7 +52,7 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
     origin: FOREIGN_ORIGIN,
     "content-type": "multipart/form-data; boundary=x",
   })),
-  "a page that hides its origin": always((port) => ({ ...own(port), origin: "null", "sec-fetch-site": "cross-site", ...plain })),
+  "a page with a null origin": always((port) => ({ ...own(port), origin: "null", "sec-fetch-site": "cross-site", ...plain })),
   "a sandboxed page without fetch metadata": always((port) => ({ ...own(port), origin: "null", ...json })),
   "a page on another port of this machine": always((port) => ({
     ...own(port),
@@ -85,7 +85,7 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
     "sec-fetch-mode": "navigate",
     "sec-fetch-dest": "iframe",
   })),
-  "a body that browsers send unasked, without any origin": onWrites((port) => ({ ...own(port), ...plain })),
+  "a body that browsers send without a preflight, without an origin": onWrites((port) => ({ ...own(port), ...plain })),
   "a form posted as a navigation": onWrites((port) => ({
     ...own(port),
     origin: FOREIGN_ORIGIN,
@@ -98,7 +98,7 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
   "a rebound name that begins with localhost": rebound("localhost.evil.example"),
   "a rebound name that begins with an address": rebound("127.0.0.1.evil.example"),
   "a rebound name in capitals with a dot at its end": rebound("EVIL.EXAMPLE."),
-  "a rebound name without any origin": always((port) => ({ host: `evil.example:${port}`, ...json })),
+  "a rebound name without an origin": always((port) => ({ host: `evil.example:${port}`, ...json })),
   "a rebound name behind a claimed proxy": always((port) => ({
     host: `evil.example:${port}`,
     "x-forwarded-host": `localhost:${port}`,

@@ -99,8 +99,8 @@ const PLANTED: readonly (readonly [string, Plant, string])[] = [
     (r) => void (r.b = changed(r.b, 0, { attempts: attempt(r.b.nodes[0], { hasError: false }) })),
     "attempt 0 has lost its error",
   ],
-  ["a failure that should not be", (r) => void (r.a = { ...r.a, phase: "FAILED" }), "a (small) ended FAILED, not SUCCEEDED"],
-  ["a success that should not be", (r) => void (r.b = { ...r.b, phase: "SUCCEEDED" }), "b (fails) ended SUCCEEDED, not FAILED"],
+  ["an unexpected failure", (r) => void (r.a = { ...r.a, phase: "FAILED" }), "a (small) ended FAILED, not SUCCEEDED"],
+  ["an unexpected success", (r) => void (r.b = { ...r.b, phase: "SUCCEEDED" }), "b (fails) ended SUCCEEDED, not FAILED"],
   ["an open node", (r) => void (r.a = changed(r.a, 1, { phase: "RUNNING" })), "node n1 has not ended: RUNNING"],
   [
     "an open attempt",

@@ -55,14 +55,10 @@ test("nothing is covered when the records are swapped", () => {
 describe("it is not covered", () => {
   const node = "/executions/run/nodes/n0/children/n0-0-n1";
   test.each([
-    ["at an address where nothing stands", run({ inputs, outputs, attempt }, keys.slice(1)), `${node}/input_uri`],
-    ["at the address of another attempt", run({ inputs, outputs, attempt: outputs }, keys), `${node}/tasks[0]/closure/output_uri`],
-    ["at the address of the inputs in place of outputs", run({ inputs, outputs: inputs, attempt }, keys), `${node}/closure/output_uri`],
-    [
-      "as the file of a node that is not there",
-      run({ inputs, outputs, attempt }, [...keys, "n7/offloaded_outputs"]),
-      "n7/offloaded_outputs",
-    ],
+    ["at a URI without an object", run({ inputs, outputs, attempt }, keys.slice(1)), `${node}/input_uri`],
+    ["at the URI of another attempt", run({ inputs, outputs, attempt: outputs }, keys), `${node}/tasks[0]/closure/output_uri`],
+    ["at the URI of the inputs in place of outputs", run({ inputs, outputs: inputs, attempt }, keys), `${node}/closure/output_uri`],
+    ["as the file of a missing node", run({ inputs, outputs, attempt }, [...keys, "n7/offloaded_outputs"]), "n7/offloaded_outputs"],
   ])("%s", (_, our, expected) => {
     expect(open(theirs, our).filter((path) => path.endsWith(expected))).toHaveLength(1);
   });

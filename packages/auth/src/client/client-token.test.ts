@@ -11,7 +11,7 @@ const { current, onRejected } = createClientToken({
   fetch: async () => Response.json({ access_token: `token-${++made}`, expires_in: 1_800 }),
 });
 
-test("a token that is refused is followed by another one, and none is asked for again at once", async () => {
+test("a refused token is replaced by a new one, and a second refusal within the retry delay fetches no other", async () => {
   expect([await current(), await current()]).toEqual(["token-1", "token-1"]);
   now += 60_000;
   onRejected();
@@ -23,7 +23,7 @@ test("a token that is refused is followed by another one, and none is asked for 
   expect(await current()).toBe("token-3");
 });
 
-test("a clock that is set back does not make a token live longer", async () => {
+test("a clock that is set back does not extend the use of a token", async () => {
   now -= 3_600_000;
   expect(await current()).toBe("token-4");
 });

@@ -45,7 +45,7 @@ async function refusalOf(token: string): Promise<RpcError> {
 
 const seconds = () => Math.floor(Date.now() / 1000);
 
-test("a token of the issuer tells who calls", async () => {
+test("a token of the issuer identifies the caller", async () => {
   const identity = await verify(idp.token({ sub: "ann", client_id: "flytectl", scope: "all offline", groups: ["g1", "g2"] }));
   expect(identity).toMatchObject({ subject: "ann", clientId: "flytectl", scopes: ["all", "offline"], groups: ["g1", "g2"] });
   expect((await verify(idp.token({ sub: undefined, azp: "service" }))).subject).toBe("service");
@@ -56,12 +56,12 @@ test("a token of the issuer tells who calls", async () => {
 
 test.each([
   ["expired", { exp: 1_000 }, /expired/],
-  ["without an end", { exp: undefined }, /claim exp/],
-  ["an end that is no time", { exp: "tomorrow" }, /./],
+  ["without an expiry", { exp: undefined }, /claim exp/],
+  ["with an expiry that is not a time", { exp: "tomorrow" }, /./],
   ["not yet valid", { nbf: seconds() + 3_600 }, /not valid yet/],
   ["of another issuer", { iss: "https://evil.test" }, /issuer/],
   ["without an issuer", { iss: undefined }, /issuer/],
-  ["for someone else", { aud: "https://other.test" }, /audience/],
+  ["for another audience", { aud: "https://other.test" }, /audience/],
   ["without an audience", { aud: undefined }, /audience/],
   ["without a subject or client", { sub: undefined }, /neither a subject nor a client/],
   ["of an empty subject", { sub: "" }, /neither a subject nor a client/],
@@ -76,15 +76,15 @@ const payload = () => ({ iss: idp.issuer, aud: AUDIENCE, sub: "someone", exp: se
 
 test.each<[string, () => string, RegExp]>([
   ["no signature at all", () => `${part({ alg: "none" })}.${part(payload())}.`, /./],
-  ["a secret: the public key", () => hmac("RS256"), /signature/],
-  ["a secret: the public key, said so", () => hmac("HS256"), /RS256/],
-  ["another key under a known name", () => forged(), /signature/],
+  ["an HMAC with the public key as its secret", () => hmac("RS256"), /signature/],
+  ["an HMAC with the public key as its secret and alg HS256", () => hmac("HS256"), /RS256/],
+  ["another key under a known key id", () => forged(), /signature/],
   ["a changed payload", () => idp.token().replace(/\.[^.]+\./, `.${part({ ...payload(), sub: "root" })}.`), /signature/],
   ["a key that is not published", () => idp.token({}, { kid: "nosuch" }), /does not publish/],
-  ["the note of a logout", () => idp.token({}, { typ: "logout+jwt" }), /access token/],
-  ["a header that must be understood", () => idp.token({}, { crit: ["x"], x: 1 }), /./],
+  ["a logout token", () => idp.token({}, { typ: "logout+jwt" }), /access token/],
+  ["an unknown critical header", () => idp.token({}, { crit: ["x"], x: 1 }), /./],
   ["no token", () => "abc", /JSON Web Token/],
-  ["too long a token", () => idp.token({ long: "x".repeat(20_000) }), /too long/],
+  ["a token that is too long", () => idp.token({ long: "x".repeat(20_000) }), /too long/],
 ])("%s is UNAUTHENTICATED", async (_, token, reason) => {
   const error = await refusalOf(token());
   expect(error.code).toBe(Code.UNAUTHENTICATED);
@@ -102,7 +102,7 @@ function forged(): string {
   return signToken({ alg: "RS256", kid }, payload(), idp.rotate({ keep: true }));
 }
 
-test("scopes come as a list or as a text, in scope or in scp", async () => {
+test("scopes are read from a list or a string, in the claim scope or scp", async () => {
   verify = verifierOf({ requiredScopes: ["all"] });
   for (const claims of [{ scope: "offline all" }, { scp: ["offline", "all"] }, { scp: "all offline" }, { scope: ["all"] }]) {
     expect((await verify(idp.token(claims))).scopes).toContain("all");
@@ -110,7 +110,7 @@ test("scopes come as a list or as a text, in scope or in scp", async () => {
   expect((await refusalOf(idp.token({ scope: "offline" }))).message).toMatch(/scope "all"/);
 });
 
-test("a new key is found at once, an old one counts until it is no longer published", async () => {
+test("a new signing key is accepted at once, and an old one until it is no longer published", async () => {
   const before = idp.token();
   await verify(before);
   idp.rotate();
@@ -122,14 +122,14 @@ test("a new key is found at once, an old one counts until it is no longer publis
   expect((await refusalOf(last)).message).toMatch(/does not publish/);
 });
 
-test("unknown keys do not make it ask again and again", async () => {
+test("repeated tokens with unknown keys do not cause repeated requests to the issuer", async () => {
   verify = verifierOf({ requiredScopes: [], cooldownMs: 60_000 });
   await verify(idp.token());
   for (let i = 0; i < 20; i++) await refusalOf(idp.token({}, { kid: `made-up-${i}` }));
   expect(idp.keyRequests()).toBe(1);
 });
 
-test("a token that was accepted is remembered until its end and no longer", async () => {
+test("an accepted token is cached until it expires and no longer", async () => {
   verify = verifierOf({ requiredScopes: [], cacheTtlMs: 3_600_000 });
   const token = idp.token({ exp: seconds() + 100 });
   await verify(token);
@@ -146,13 +146,13 @@ test("an issuer that does not answer is UNAVAILABLE", async () => {
   idp = await tokenIssuer();
 });
 
-test("an issuer that speaks for another is not believed", async () => {
+test("metadata that name another issuer are refused", async () => {
   const url = `${idp.issuer}/.well-known/openid-configuration`;
   await expect(createProvider({ issuer: "http://other.test", metadataUrl: url, clock }).metadata()).rejects.toThrow(/has issuer/);
   await expect(createProvider({ issuer: "https://other.test", metadataUrl: url, clock }).metadata()).rejects.toThrow(/https/);
 });
 
-test("keys come from the configured address while the issuer itself is out of reach", async () => {
+test("keys are fetched from the configured address while the issuer is unreachable", async () => {
   const issuer = "https://flyte.invalid";
   const { keys } = createProvider({ issuer, keysUrl: `${idp.issuer}/jwks`, clock });
   verify = createVerifier({
@@ -164,7 +164,7 @@ test("keys come from the configured address while the issuer itself is out of re
   expect((await refusalOf(idp.token({ sub: "ann" }))).code).toBe(Code.UNAUTHENTICATED);
 });
 
-test("the token is read from the configured key, else from authorization", () => {
+test("the token is read from the configured metadata key, otherwise from authorization", () => {
   const of = (values: Record<string, string>) => tokenFromMetadata({ get: (name) => values[name] }, "flyte-authorization");
   expect(of({ authorization: "Bearer a.b.c" })).toEqual({ scheme: "bearer", token: "a.b.c" });
   expect(of({ "flyte-authorization": "bearer x", authorization: "Bearer y" })).toEqual({ scheme: "bearer", token: "x" });

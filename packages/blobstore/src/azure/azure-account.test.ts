@@ -14,11 +14,11 @@ test.each([
     { AZURE_STORAGE_CONNECTION_STRING: "AccountName=one;AccountKey=k;BlobEndpoint=http://127.0.0.1:10000/one" },
     { endpoint: "http://127.0.0.1:10000/one" },
   ],
-])("%j with %j is an account", (config, env, account) => {
+])("the settings %j with the environment %j select an account", (config, env, account) => {
   expect(azureAccount(config, env, "abfs://c/k")).toMatchObject(account);
 });
 
-test("a key of another account is not used, nor its address", () => {
+test("neither the key nor the address of another account is used", () => {
   const env = { AZURE_STORAGE_CONNECTION_STRING: CONNECTION, AZURE_STORAGE_ACCOUNT_NAME: "one", AZURE_STORAGE_ACCOUNT_KEY: "k" };
   const account = azureAccount({ account: "two", accountKey: "" }, env, "abfs://c/k");
   expect(account).toEqual({
@@ -28,6 +28,6 @@ test("a key of another account is not used, nor its address", () => {
   });
 });
 
-test("no account is an error that names the setting", () => {
+test("a missing account is an error that names the setting", () => {
   expect(() => azureAccount({}, {}, "abfs://c/k")).toThrow("abfs://c/k: no Azure storage account is configured: set storage.azure.account");
 });

@@ -37,7 +37,7 @@ test("a key that XML cannot represent is deleted by a separate request", async (
 test.each([
   [501, "NotImplemented"],
   [405, "MethodNotAllowed"],
-])("where many at once are answered %i %s, they are deleted one by one, and it is not asked again", async (status, code) => {
+])("after a batch deletion is answered with %i %s, keys are deleted one by one and no further batch is tried", async (status, code) => {
   server.answer = ({ method }) => (method === "POST" ? refusal(status, code) : { status: 204 });
   await blobs.deleteAll(["s3://one/a", "s3://one/b"]);
   await blobs.deleteAll(["s3://one/c"]);

@@ -15,7 +15,7 @@ afterAll(() => {
 });
 
 test.runIf(mounted)(
-  "a start on a disk that is too small is refused in one line that names disk and remedy, and leaves no half of a database",
+  "a start on a disk that is too small is refused in one line with the disk and a remedy, and leaves no partial database",
   async () => {
     const main = join(import.meta.dirname, "..", "..", "dist", "main.js");
     const words = ["start", "--no-example", "--port", "0", "--blobPort", "0", "--data", join(disk, "data")];

@@ -9,7 +9,7 @@ const updatedAt = timestampFromMs(Date.parse("2026-03-01T10:00:00.250Z"));
 const lines = (changes: ChangeFormatter, message: MessageInitShape<typeof WatchExecutionResponseSchema>) =>
   changes.lines(create(WatchExecutionResponseSchema, message));
 
-test("each visible change prints one line, the execution's last", () => {
+test("each visible change prints one line, and the line of the execution comes last", () => {
   const changes = new ChangeFormatter();
   const node = (phase: NodeExecution_Phase, message = "") => ({
     node: {

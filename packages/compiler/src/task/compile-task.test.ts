@@ -31,7 +31,7 @@ describe("compileTask", () => {
     ["neither inputs nor outputs nor command", container({ image: "i" }), []],
     ["a command only", { ...withInput, ...container({ image: "i", command: ["run"] }) }, []],
     [
-      "bad quantities, all of them",
+      "several invalid quantities",
       container({
         image: "i",
         resources: {
@@ -47,22 +47,30 @@ describe("compileTask", () => {
     ["a pod", pod({ containers: [{ name: "primary" }] }), []],
     ["a pod without containers", pod({}), []],
     ["no pod specification", pod(undefined), ["InvalidValue root"]],
-    ["containers that are no list", pod({ containers: "x" }), ["InvalidValue root"]],
-    ["a container that is no object", pod({ containers: ["x"] }), ["InvalidValue root"]],
+    ["containers that are not a list", pod({ containers: "x" }), ["InvalidValue root"]],
+    ["a container that is not an object", pod({ containers: ["x"] }), ["InvalidValue root"]],
     ["a container's name in capitals", pod({ containers: [{ name: "Primary" }] }), ["InvalidValue root"]],
     ["a container without a name", pod({ containers: [{}] }), ["InvalidValue root"]],
     ["a name of 64 characters", pod({ containers: [{ name: "a".repeat(64) }] }), ["InvalidValue root"]],
     ["a name of 63 characters", pod({ containers: [{ name: "a".repeat(63) }] }), []],
-    ["arguments that are no texts", pod({ containers: [{ name: "p", args: [1] }] }), ["InvalidValue root"]],
-    ["a node selector that is no map of texts", pod({ nodeSelector: { a: 1 } }), ["InvalidValue root"]],
+    ["arguments that are not strings", pod({ containers: [{ name: "p", args: [1] }] }), ["InvalidValue root"]],
+    ["a node selector that is not a map of strings", pod({ nodeSelector: { a: 1 } }), ["InvalidValue root"]],
     [
-      "an amount that is no quantity",
+      "a resource amount that is not a quantity",
       pod({ containers: [{ name: "p", resources: { requests: { cpu: "lots" } } }] }),
       ["InvalidValue root"],
     ],
-    ["an amount that is no text", pod({ containers: [{ name: "p", resources: { limits: { "x.y/z": true } } }] }), ["InvalidValue root"]],
-    ["numbers and nulls as amounts", pod({ containers: [{ name: "p", resources: { requests: { cpu: 1.5, memory: null } } }] }), []],
-    ["null for what is absent", pod({ containers: [{ name: "p", args: null }], volumes: null }), []],
+    [
+      "a resource amount that is not a string",
+      pod({ containers: [{ name: "p", resources: { limits: { "x.y/z": true } } }] }),
+      ["InvalidValue root"],
+    ],
+    [
+      "numbers and nulls as resource amounts",
+      pod({ containers: [{ name: "p", resources: { requests: { cpu: 1.5, memory: null } } }] }),
+      [],
+    ],
+    ["null for absent fields", pod({ containers: [{ name: "p", args: null }], volumes: null }), []],
   ])("judges %s", (_, init, errors) => expect(errorsOf(init)).toEqual(errors));
 
   it("an error names the field and the rule", () => {

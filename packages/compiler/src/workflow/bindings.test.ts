@@ -52,7 +52,7 @@ describe("bindings", () => {
     ["a constant", int, number(1), []],
     ["a constant of another type", float, number(1), ["MismatchingTypes n1"]],
     ["an enum's value", oneOf("a", "b"), word("a"), []],
-    ["no value of the enum", oneOf("a", "b"), word("c"), ["IllegalEnumValue n1"]],
+    ["a value outside the enum", oneOf("a", "b"), word("c"), ["IllegalEnumValue n1"]],
     ["a number for an enum", oneOf("a"), number(1), ["IllegalEnumValue n1", "MismatchingTypes n1"]],
     ["a scalar without a value", int, scalar({ case: undefined }), ["UnrecognizedValue n1"]],
     ["none for an optional", union(int, none), scalar({ case: "noneType", value: {} }), []],
@@ -72,21 +72,21 @@ describe("bindings", () => {
     ["a map for a union in a list", listOf(union(mapOf(int), none)), items(entries({ k: number(1) })), []],
     ["an output", int, promise("n0", "i"), []],
     ["an output of another type", text, promise("n0", "i"), ["MismatchingTypes n1"]],
-    ["an optional for what is required", int, promise("n0", "u"), ["MismatchingTypes n1"]],
-    ["an output that is not there", int, promise("n0", "zz"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
-    ["an output that objects inherit", int, promise("n0", "toString"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
+    ["an optional for a required input", int, promise("n0", "u"), ["MismatchingTypes n1"]],
+    ["a missing output", int, promise("n0", "zz"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
+    ["an inherited property as an output", int, promise("n0", "toString"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
     ["the end node's output", int, promise("end-node", "r"), ["ParameterNotBound n1", "VariableNameNotFound end-node"]],
-    ["no output's name", int, promise("n0", ""), ["SyntaxError n1"]],
+    ["an empty output name", int, promise("n0", ""), ["SyntaxError n1"]],
     ["an element by index", int, promise("n0", "[3].l"), []],
-    ["an element of no list", int, promise("n0", "[3].i"), ["MismatchingTypes n1"]],
+    ["an index into a scalar", int, promise("n0", "[3].i"), ["MismatchingTypes n1"]],
     ["an attribute of a list", int, promise("n0", "l", 0), []],
     ["an attribute of another type", text, promise("n0", "l", 0), ["MismatchingTypes n1"]],
     ["attributes of lists in lists", int, promise("n0", "ll", 0, 1), []],
     ["an attribute of a map", text, promise("n0", "m", "k"), []],
     ["a field", int, promise("n0", "d", "f"), []],
     ["a field of a field's list", text, promise("n0", "d", "inner", "g", 0), []],
-    ["a field that is not there", int, promise("n0", "d", "zz"), ["FieldNotFound n1"]],
-    ["a field that objects inherit", int, promise("n0", "d", "constructor"), ["FieldNotFound n1"]],
+    ["a missing field", int, promise("n0", "d", "zz"), ["FieldNotFound n1"]],
+    ["an inherited property as a field", int, promise("n0", "d", "constructor"), ["FieldNotFound n1"]],
     ["an index into a data class", int, promise("n0", "d", 0), ["FieldNotFound n1"]],
   ])("judges %s", (_, type, binding, errors) => expect(errorsOfBinding(type, binding)).toEqual(errors));
 
@@ -129,10 +129,10 @@ describe("output aliases", () => {
   ];
 
   it.each<[string, Node[], string[]]>([
-    ["are the names to bind to", aliased([["i", "count"]], "count"), []],
-    ["take the place of the outputs' own names", aliased([["i", "count"]], "i"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
+    ["are the names of the bindings", aliased([["i", "count"]], "count"), []],
+    ["replace the names of the outputs", aliased([["i", "count"]], "i"), ["ParameterNotBound n1", "VariableNameNotFound n0"]],
     [
-      "may not be two for one output",
+      "may not repeat an output",
       aliased(
         [
           ["i", "x"],

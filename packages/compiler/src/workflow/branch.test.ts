@@ -147,7 +147,7 @@ describe("a condition", () => {
       { case: "conjunction", value: { leftExpression: { expr: { case: "comparison", value: { leftValue: c, rightValue: one } } } } },
       ["BranchNodeHasNoCondition n1"],
     ],
-  ])("of %s", (_, expression, errors) => expect(errorsOfCondition(expression)).toEqual(errors));
+  ])("has an error for %s", (_, expression, errors) => expect(errorsOfCondition(expression)).toEqual(errors));
 
   it("uses the type at the end of an attribute path", () => {
     const record = task("record", {}, { d: dataclass({ count: int, ok: bool }) });
@@ -193,11 +193,11 @@ describe("a gate", () => {
     ["neither signal, approval nor sleep", gate({ case: undefined }), ["NoConditionFound n1"]],
     ["sleep", { id: "n1", target: sleeps }, []],
     [
-      "a list to approve",
+      "an approval of a list",
       gate({ case: "approve", value: {} }, { v: { value: { case: "collection", value: {} } } }),
       ["MismatchingBindings n1"],
     ],
-  ])("of %s", (_, node, errors) => expect(errorsOf(workflow("w", { nodes: [node] }))).toEqual(errors));
+  ])("has an error for %s", (_, node, errors) => expect(errorsOf(workflow("w", { nodes: [node] }))).toEqual(errors));
 
   it("outputs the type at the end of an attribute path", () => {
     const lists = task("lists", {}, { l: listOf(int) });

@@ -109,21 +109,21 @@ describe("errors of the graph", () => {
   it.each<[string, Node[], string[]]>([
     ["no nodes", [], ['NoNodesFound resource_type:WORKFLOW project:"p" domain:"d" name:"w" version:"v"']],
     [
-      "a cycle that the start leads into",
+      "a cycle that is reachable from the start node",
       [{ ...idle("n0", "n2"), upstreamNodeIds: ["n2", "start-node"] }, idle("n1", "n0"), idle("n2", "n1")],
       ["CycleDetected start-node"],
     ],
-    ["a cycle of its own", [idle("n0", "n1"), idle("n1", "n0")], ["UnreachableNodes start-node"]],
-    ["a node after itself", [idle("n0", "n0")], ["UnreachableNodes start-node"]],
-    ["a node after one that does not exist", [idle("n0", "ghost")], ["UnreachableNodes start-node"]],
+    ["an unreachable cycle", [idle("n0", "n1"), idle("n1", "n0")], ["UnreachableNodes start-node"]],
+    ["a node upstream of itself", [idle("n0", "n0")], ["UnreachableNodes start-node"]],
+    ["a node after a missing node", [idle("n0", "ghost")], ["UnreachableNodes start-node"]],
     ["a promise of a node that does not exist", [step("n0", "ghost")], ["NodeReferenceNotFound ghost", "ParameterNotBound n0"]],
     ["a node without an id", [{ target: runs("z") }], ["ValueRequired <node>"]],
     ["a node without a target", [{ id: "n0" }], ["ValueRequired n0"]],
     ["a task node without a task", [{ id: "n0", target: { case: "taskNode", value: {} } }], ["ValueRequired n0"]],
     ["a workflow node without a workflow", [{ id: "n0", target: { case: "workflowNode", value: {} } }], ["WorkflowReferenceNotFound n0"]],
-    ["a task that is not given", [{ id: "n0", target: runs("absent") }], ["TaskReferenceNotFound start-node"]],
-    ["a launch plan that is not given", [{ id: "n0", target: launches("absent") }], ["WorkflowReferenceNotFound start-node"]],
-    ["a sub-workflow that is not given", [{ id: "n0", target: calls("absent") }], ["WorkflowReferenceNotFound n0"]],
+    ["a missing task", [{ id: "n0", target: runs("absent") }], ["TaskReferenceNotFound start-node"]],
+    ["a missing launch plan", [{ id: "n0", target: launches("absent") }], ["WorkflowReferenceNotFound start-node"]],
+    ["a missing sub-workflow", [{ id: "n0", target: calls("absent") }], ["WorkflowReferenceNotFound n0"]],
   ])("%s", (_, nodes, errors) => expect(errorsOf(workflow("w", { nodes }))).toEqual(errors));
 
   it("show the path into a cycle", () => {
@@ -144,9 +144,9 @@ describe("errors of the graph", () => {
 describe("the workflow's interface", () => {
   it.each<[string, Parameters<typeof workflow>[1], string[]]>([
     ["an output that is not bound", { outputs: { r: int }, nodes: [idle("n0")] }, ["ParameterNotBound end-node"]],
-    ["a binding of no output", { bound: { r: number(1) }, nodes: [idle("n0")] }, ["VariableNameNotFound end-node"]],
+    ["a binding of an undeclared output", { bound: { r: number(1) }, nodes: [idle("n0")] }, ["VariableNameNotFound end-node"]],
     ["an output of another type", { outputs: { r: text }, bound: { r: number(1) }, nodes: [idle("n0")] }, ["MismatchingTypes end-node"]],
-    ["an input that no node uses", { inputs: { x: int }, nodes: [idle("n0")] }, []],
+    ["an unused input", { inputs: { x: int }, nodes: [idle("n0")] }, []],
   ])("%s", (_, parts, errors) => expect(errorsOf(workflow("w", parts))).toEqual(errors));
 
   it("without types is rejected before other checks", () => {
@@ -194,11 +194,11 @@ describe("launch plan nodes", () => {
   const node = (inputs: Parameters<typeof bind>[0]): Node => ({ id: "n0", inputs: bind(inputs), target: launches("lp") });
 
   it.each<[string, Node, string[]]>([
-    ["need what is required", node({}), ["ParameterNotBound n0"]],
-    ["may leave defaults", node({ x: number(1) }), []],
-    ["may give defaults", node({ x: number(1), y: number(2) }), []],
-    ["may give nothing else", node({ x: number(1), z: number(2) }), ["VariableNameNotFound n0"]],
-    ["give values of the right type", node({ x: number(1), y: items() }), ["MismatchingBindings n0"]],
+    ["need the required inputs", node({}), ["ParameterNotBound n0"]],
+    ["may omit inputs with defaults", node({ x: number(1) }), []],
+    ["may bind inputs with defaults", node({ x: number(1), y: number(2) }), []],
+    ["may bind no other inputs", node({ x: number(1), z: number(2) }), ["VariableNameNotFound n0"]],
+    ["bind values of the declared type", node({ x: number(1), y: items() }), ["MismatchingBindings n0"]],
   ])("%s", (_, n0, errors) => expect(errorsOf(workflow("w", { nodes: [n0] }), { launchPlans })).toEqual(errors));
 
   it("may not bind a fixed input", () => {
@@ -276,7 +276,11 @@ describe("sub-workflows", () => {
       [workflow("w", { nodes: ["n0", "n1"].map((id) => ({ id, target: calls("middle") })) }), { subWorkflows: [middle, sub] }],
       [],
     ],
-    ["must be given, those of sub-workflows too", [use("middle"), { subWorkflows: [middle] }], ["WorkflowReferenceNotFound m0"]],
+    [
+      "must be given, also those that other sub-workflows use",
+      [use("middle"), { subWorkflows: [middle] }],
+      ["WorkflowReferenceNotFound m0"],
+    ],
     ["must be bound", [use("sub"), { subWorkflows: [sub] }], ["ParameterNotBound n0"]],
     [
       "must be given once",

@@ -68,9 +68,9 @@ describe("evaluateCondition", () => {
   });
 
   it.each<[string, BooleanExpression, RegExp]>([
-    ["variables that are not bound", compare(variable("zz"), Op.EQ, int(1)), /\[zz\]/],
+    ["unbound variables", compare(variable("zz"), Op.EQ, int(1)), /\[zz\]/],
     ["inherited names", compare(variable("constructor"), Op.EQ, int(1)), /\[constructor\]/],
-    ["an operand that is absent", compare(undefined, Op.EQ, int(1)), /\[\]/],
+    ["an absent operand", compare(undefined, Op.EQ, int(1)), /\[\]/],
     ["lists", compare(variable("l"), Op.EQ, int(1)), /\[l\] is not a primitive/],
     ["an integer with a float", compare(int(1), Op.EQ, constant({ case: "floatValue", value: 1 })), /integer.*floatValue/],
     [
@@ -82,7 +82,7 @@ describe("evaluateCondition", () => {
     ["an empty expression", create(BooleanExpressionSchema), /neither/],
     ["half of a conjunction", both(Logic.AND, compare(int(1), Op.EQ, int(1))), /neither/],
     [
-      "an error on the side that does not matter",
+      "an error on the side that is not decisive",
       both(Logic.OR, compare(int(1), Op.EQ, int(1)), compare(variable("zz"), Op.EQ, int(1))),
       /zz/,
     ],
@@ -91,13 +91,13 @@ describe("evaluateCondition", () => {
     expect(result).toEqual({ error: { code: "MalformedBranchUserError", message: expect.stringMatching(message) } });
   });
 
-  it("refuses what nests beyond the limit", () => {
+  it("refuses a condition nested beyond the limit", () => {
     let expression = compare(int(1), Op.EQ, int(1));
     for (let i = 0; i < 10_000; i++) expression = both(Logic.AND, expression, expression);
     expect(evaluate(expression)).toMatchObject({ error: { message: expect.stringContaining("deeper") } });
   });
 
-  it("has exactly one of less, equal and greater hold", () => {
+  it("finds exactly one of less, equal and greater true for any two values", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -5n, max: 5n }), fc.bigInt({ min: -5n, max: 5n }), (a, b) => {
         expect(holding({ case: "integer", value: a }, { case: "integer", value: b })).toBe(a < b ? less : a > b ? greater : equal);

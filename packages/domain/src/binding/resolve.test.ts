@@ -27,7 +27,7 @@ describe("resolveBindings", () => {
     n0: { o: collectionLiteral([integerLiteral(7), integerLiteral(8)]), s: stringLiteral("a") },
   });
 
-  it("takes constants, outputs, workflow inputs, and lists and maps of them", () => {
+  it("resolves constants, node outputs, workflow inputs, and lists and maps of them", () => {
     const bindings = [
       bind("c", constant(5n)),
       bind("w", promise("", "x")),
@@ -50,7 +50,7 @@ describe("resolveBindings", () => {
     });
   });
 
-  it("tells all nodes whose outputs are missing, before any error", () => {
+  it("lists all nodes whose outputs are missing, before it reports any error", () => {
     const bindings = [
       bind("e"),
       bind("a", promise("n1", "o")),
@@ -59,7 +59,7 @@ describe("resolveBindings", () => {
     expect(resolveBindings(bindings, known)).toEqual({ missing: ["n1", "n2"] });
   });
 
-  it("asks for offloaded literals that an attribute path enters, and for no others", () => {
+  it("requests the offloaded literals that an attribute path enters, and no others", () => {
     const offloaded = create(LiteralSchema, { value: { case: "offloadedMetadata", value: { uri: "s3://b/x" } } });
     const nodes = outputs({ n0: { o: offloaded } });
     expect(resolveBindings([bind("a", promise("n0", "o", 1))], nodes)).toEqual({ offloaded: ["s3://b/x"] });
@@ -70,7 +70,7 @@ describe("resolveBindings", () => {
     });
   });
 
-  it("looks behind aliases", () => {
+  it("follows output aliases", () => {
     const unalias = (nodeId: string, name: string) => (nodeId === "n0" && name === "alias" ? "s" : undefined);
     expect(resolveBindings([bind("a", promise("n0", "alias"))], known, { unalias })).toEqual({
       literals: literalMap([["a", stringLiteral("a")]]),
@@ -80,12 +80,12 @@ describe("resolveBindings", () => {
   it.each<[string, Binding, string, RegExp]>([
     ["no binding", bind("v"), "BadSpecificationError", /input \[v\] has no binding/],
     ["an empty binding", bind("v", {}), "BadSpecificationError", /has no binding/],
-    ["an output that is not there", bind("v", promise("n0", "zz")), "OutputsNotFoundError", /\[v\].*\[zz\].*\[n0\]/],
+    ["a missing output", bind("v", promise("n0", "zz")), "OutputsNotFoundError", /\[v\].*\[zz\].*\[n0\]/],
     ["an inherited name", bind("v", promise("n0", "toString")), "OutputsNotFoundError", /toString/],
-    ["an element that is not there", bind("v", promise("n0", "[2].o")), "OutputsNotFoundError", /\[2\]\.o/],
-    ["an element of no list", bind("v", promise("n0", "[0].s")), "OutputsNotFoundError", /\[0\]\.s/],
-    ["no output's name", bind("v", promise("n0", "")), "BadSpecificationError", /no name/],
-    ["a bad attribute path", bind("v", promise("n0", "o", 2)), "PromiseAttributeResolveError", /\[v\].*\[n0\].*\[2\]/],
+    ["a missing element", bind("v", promise("n0", "[2].o")), "OutputsNotFoundError", /\[2\]\.o/],
+    ["an index into a scalar", bind("v", promise("n0", "[0].s")), "OutputsNotFoundError", /\[0\]\.s/],
+    ["an empty output name", bind("v", promise("n0", "")), "BadSpecificationError", /no name/],
+    ["an invalid attribute path", bind("v", promise("n0", "o", 2)), "PromiseAttributeResolveError", /\[v\].*\[n0\].*\[2\]/],
   ])("refuses %s", (_, binding, code, message) => {
     expect(resolveBindings([binding], known)).toEqual({ error: { code, message: expect.stringMatching(message) } });
   });
@@ -104,7 +104,7 @@ describe("resolveBindings", () => {
 });
 
 describe("parseVariableName", () => {
-  it("reads names and indexed names", () => {
+  it("parses names and indexed names", () => {
     expect(parseVariableName("o0")).toEqual({ name: "o0", index: undefined });
     expect(parseVariableName("[12].größe")).toEqual({ name: "größe", index: 12 });
     for (const bad of ["", "[1]", "[1].", "[x].o", "[-1].o", "[1]o", `[${"9".repeat(30)}].o`])

@@ -18,7 +18,7 @@ function template(type: JsonValue, input: string, more: { readonly [key: string]
 }
 
 // Recorded from Go Flyte 1.16 for the same tasks and inputs.
-describe("recorded keys", () => {
+describe("cache keys recorded from Go Flyte", () => {
   test.each<[string, JsonValue, JsonValue, { version: string; tag: string }]>([
     [
       "a",
@@ -38,23 +38,23 @@ describe("recorded keys", () => {
       { map: { literals: { k: { collection: { literals: [integer(1), integer(2)] } } } } },
       { version: "1-_cT5OzRF-YwHesPaA", tag: "flyte_cached-SRmup65B7NUCklzsGueTozIjVUsKdbIKJjgQG--mdEM" },
     ],
-  ])("of %s", (name, type, value, { version, tag }) => {
+  ])("are computed for the input %s", (name, type, value, { version, tag }) => {
     const call = cacheKeyOf(template(type, name), map({ [name]: value }));
     expect(call).toEqual({ dataset: { project: "flytesnacks", domain: "development", name: "flyte_task-t", version }, tag });
   });
 });
 
-test("without a cache version there is no place", () => {
+test("a task without a cache version has no cache key", () => {
   const versionless = template({ simple: "INTEGER" }, "a", { discoveryVersion: "  " });
   expect(cacheKeyOf(versionless, map({ a: integer(1) }))).toBeUndefined();
 });
 
-test("spaces around a cache version do not count", () => {
+test("spaces around a cache version are ignored", () => {
   const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: " 1 " });
   expect(cacheKeyOf(spaced, map({ a: integer(1) }))?.dataset.version).toBe("1-rJudYX8l-PmK8qF6C");
 });
 
-test("ignored inputs do not count", () => {
+test("ignored inputs do not change the key", () => {
   const ignoring = template({ simple: "INTEGER" }, "a", { cacheIgnoreInputVars: ["b"] });
   expect(cacheKeyOf(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(
     cacheKeyOf(ignoring, map({ a: integer(1), b: integer(3) }))?.tag,
@@ -73,20 +73,20 @@ describe("literals with a hash", () => {
       { map: { literals: { k: { collection: { literals: [hashed(integer(1), "h")] } } } } },
       { map: { literals: { k: { collection: { literals: [hashed(integer(2), "h")] } } } } },
     ],
-  ])("count by it %s", (_, one, other) => {
+  ])("have a key that depends only on the hash, %s", (_, one, other) => {
     expect(hashInputs(map({ a: one }))).toBe(hashInputs(map({ a: other })));
   });
 
-  test("differ by it", () => {
+  test("have different keys for different hashes", () => {
     expect(hashInputs(map({ a: hashed(text("a"), "h") }))).not.toBe(hashInputs(map({ a: hashed(text("a"), "i") })));
   });
 });
 
-test("no inputs have a hash too", () => {
+test("empty inputs have a hash", () => {
   expect(hashInputs(create(LiteralMapSchema))).toBe(hashInputs(map({})));
 });
 
-test("a million spaces within a cache version are read once", { timeout: 20_000 }, () => {
+test("a cache version with a million spaces is trimmed in linear time", { timeout: 20_000 }, () => {
   const version = `a${" ".repeat(1_000_000)}b`;
   const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: ` ${version} ` });
   expect(cacheKeyOf(spaced, create(LiteralMapSchema))?.dataset.version.startsWith(`${version}-`)).toBe(true);

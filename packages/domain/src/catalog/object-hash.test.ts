@@ -18,6 +18,6 @@ test.each<[string, string]>([
   ["[]", "rKyGwOYJypBvYysOLazMsrd9IrBiHyDr7OGkg1uT9vA"],
   ["{}", "GKw-c0PwFokMUQ6T-TUmEWnZ4_VlQ2Qpgw-vCTT0-OQ"],
   ['""', "C_6TXnDDIcfKOvx1zg0MovmLVCLgCLsxwAxtfx8cCtY"],
-])("of %s", (json, hash) => {
+])("the hash of %s equals Go's", (json, hash) => {
   expect(objectHash(JSON.parse(json) as JsonValue).toString("base64url")).toBe(hash);
 });

@@ -14,4 +14,4 @@ test.each([
   ["1h 30m", undefined],
   ["s", undefined],
   ["9000000h", undefined],
-])("%j in Go's form", (text, nanoseconds) => expect(parseGoDuration(text)).toBe(nanoseconds));
+])("%j is formatted as in Go", (text, nanoseconds) => expect(parseGoDuration(text)).toBe(nanoseconds));

@@ -14,19 +14,19 @@ function doubling(count: number): { root: GraphUse; find: (key: string) => Graph
   return { root: graph("w", 1, "s0"), find: (key) => graphs.get(key) };
 }
 
-describe("instances", () => {
-  test("a graph without sub-workflows comes to its own nodes", () => {
+describe("node instances", () => {
+  test("of a graph without sub-workflows are its own nodes", () => {
     expect(expansionOf(graph("w", 7), among())).toEqual({ instances: 7, depth: 1 });
   });
 
-  test("a sub-workflow counts as often as nodes run it", () => {
+  test("of a sub-workflow count once for each node that runs it", () => {
     expect(expansionOf(graph("w", 3, "a", "a", "b"), among(graph("a", 5, "b"), graph("b", 2)))).toEqual({
       instances: 3 + 2 * (5 + 2) + 2,
       depth: 3,
     });
   });
 
-  test("40 sub-workflows that each run the next twice are counted without being expanded", () => {
+  test("of 40 sub-workflows that each run the next twice are counted without expansion", () => {
     const { root, find } = doubling(40);
     let looked = 0;
     const expansion = expansionOf(root, (key) => {
@@ -37,16 +37,16 @@ describe("instances", () => {
     expect(looked).toBe(40);
   });
 
-  test("a chain 20,000 deep is counted", () => {
+  test("of a chain 20,000 levels deep are counted", () => {
     const find = (key: string) => graph(key, 1, ...(Number(key) < 20_000 ? [String(Number(key) + 1)] : []));
     expect(expansionOf(graph("w", 1, "1"), find)).toEqual({ instances: 20_001, depth: 20_001 });
   });
 
-  test("what is not known counts nothing", () => {
+  test("of an unknown sub-workflow are not counted", () => {
     expect(expansionOf(graph("w", 3, "gone", "gone"), among())).toEqual({ instances: 3, depth: 1 });
   });
 
-  test("a sub-workflow that contains itself is refused with the way round", () => {
+  test("of a sub-workflow that contains itself are refused with the cycle", () => {
     const find = among(graph("a", 1, "b"), graph("b", 1, "a"));
     expect(() => expansionOf(graph("w", 1, "a"), find)).toThrow("sub-workflow [a] contains itself: a -> b -> a");
     expect(() => expansionOf(graph("w", 1, "c"), among(graph("c", 1, "c")))).toThrow("sub-workflow [c] contains itself: c -> c");
@@ -56,7 +56,7 @@ describe("instances", () => {
 describe("limits", () => {
   const limits = { maxInstances: 100, maxDepth: 3 };
 
-  test("what is at the limit passes, what is above is refused with rule and count", () => {
+  test("a graph at the limit is accepted, and one above it is refused with the rule and the count", () => {
     checkExpansion("w", { instances: 100, depth: 3 }, limits);
     expect(() => checkExpansion("w", { instances: 101, depth: 1 }, limits)).toThrow(
       "workflow [w] comes to 101 node instances when its sub-workflows are expanded, the limit is 100",
@@ -66,7 +66,7 @@ describe("limits", () => {
     );
   });
 
-  test("0 means no limit", () => {
+  test("a limit of 0 means no limit", () => {
     const boundless = { maxInstances: 0, maxDepth: 0 };
     expect(() => checkExpansion("w", { instances: Infinity, depth: 1e9 }, boundless)).not.toThrow();
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { flyteUrl, parseFlyteUrl } from "./flyte-url.js";
 import { executionKey, identifierKey, parseIdentifierKey, workflowIdText } from "./key.js";
 
-test("any identifier reads back from its key", () => {
+test("any identifier is parsed from its key", () => {
   const text = fc.string({ unit: "binary" });
   const id = fc.record({
     resourceType: fc.nat(6),
@@ -23,21 +23,21 @@ test("any identifier reads back from its key", () => {
   );
 });
 
-test("keys of Go builds with single spaces are read too", () => {
+test("keys of Go builds with single spaces are parsed, too", () => {
   const id = parseIdentifierKey('resource_type:TASK project:"p" domain:"d" name:"n \\"q\\"" version:"v"');
   expect(id).toEqual(create(IdentifierSchema, { resourceType: ResourceType.TASK, project: "p", domain: "d", name: 'n "q"', version: "v" }));
 });
 
-test.each(["x", 'project:"p', "project:p", "resource_type:NOTHING", 'flavor:"x"', 'project:"p" }'])("%s is no key", (key) => {
+test.each(["x", 'project:"p', "project:p", "resource_type:NOTHING", 'flavor:"x"', 'project:"p" }'])("%s is not a key", (key) => {
   expect(() => parseIdentifierKey(key)).toThrow(SyntaxError);
 });
 
-test("short forms", () => {
+test("short forms of ids join project, domain and name", () => {
   expect(executionKey({ project: "p", domain: "d", name: "e" })).toBe("p/d/e");
   expect(workflowIdText({ project: "p", domain: "d", name: "m.wf" })).toBe("p:d:m.wf");
 });
 
-test("flyte URLs are written and read", () => {
+test("flyte:// URLs are formatted and parsed", () => {
   const name = fc.stringMatching(/^[a-zA-Z0-9_-]+$/);
   const common = { project: name, domain: name, execution: name, node: name, attempt: fc.option(fc.nat(1000), { nil: undefined }) };
   const url = fc.oneof(
@@ -64,6 +64,6 @@ test.each([
   "flyte://v1/p/d/e/n0/99999999999/i",
   "flyte://v1/p/d/e/n 0/i",
   "x flyte://v1/p/d/e/n0/i",
-])("%s is no flyte URL", (text) => {
+])("%s is not a flyte:// URL", (text) => {
   expect(parseFlyteUrl(text)).toBeUndefined();
 });

@@ -45,7 +45,7 @@ test.each<[JsonValue, LiteralType]>([
   [3, optional],
   ["s3://b/x.csv", file],
   ["s3://b/x", table],
-])("%j becomes what fits", (value, type) => {
+])("%j becomes a literal of the declared type", (value, type) => {
   expect(literalFitsType(literalFromJson(value, type), type)).toBe(true);
 });
 
@@ -68,12 +68,12 @@ test.each<[JsonValue, LiteralType, string]>([
   ["x", optional, "one of the variants of"],
   ["", file, "a string with a URI"],
   ["x", simple(BINARY), "cannot be made from JSON"],
-])("%j does not become what it is not", (value, type, message) => {
+])("%j is refused for the declared type", (value, type, message) => {
   expect(() => literalFromJson(value, type)).toThrow(JsonLiteralError);
   expect(() => literalFromJson(value, type)).toThrow(message);
 });
 
-test("pointers, as RFC 6901 has them", () => {
+test("pointers follow RFC 6901", () => {
   const value = { foo: ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, "0": { x: null } };
   const found = ["", "/foo/1", "/", "/a~1b", "/m~0n", "/0/x"].map((pointer) => resolveJsonPointer(value, pointer));
   expect(found).toEqual([value, "baz", 0, 1, 8, null]);

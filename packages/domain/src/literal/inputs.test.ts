@@ -21,7 +21,7 @@ function errorsOf(check: Parameters<typeof checkInputs>[0]): string[] {
 }
 
 describe("checkInputs", () => {
-  it("joins what is given, the defaults and what is fixed", () => {
+  it("joins given, default and fixed inputs", () => {
     const result = checkInputs({
       expected: expected({ a: required, b: withDefault(integerLiteral(2)), c: withDefault(integerLiteral(3)) }),
       fixed: given({ f: integerLiteral(9) }),
@@ -31,11 +31,11 @@ describe("checkInputs", () => {
     expect(result).toEqual({ ok: true, inputs });
   });
 
-  it("needs nothing where nothing is declared", () => {
+  it("accepts no inputs where none are declared", () => {
     expect(checkInputs({ expected: undefined, fixed: undefined, given: undefined })).toEqual({ ok: true, inputs: given({}) });
   });
 
-  it("tells every error, in order of the variables", () => {
+  it("reports every error, in the order of the variables", () => {
     const errors = errorsOf({
       expected: expected({ a: required, d: required, w: required, t: required, e: required }),
       fixed: given({ f: integerLiteral(9) }),
@@ -71,7 +71,7 @@ describe("checkInputs", () => {
     expect(result).toMatchObject({ errors: [{ message: "input v has the wrong type: expected simple:INTEGER, got simple:NONE" }] });
   });
 
-  it("leaves out what is neither required nor given a default", () => {
+  it("omits inputs that are optional and have no default", () => {
     const optional: MessageInitShape<typeof ParameterSchema> = { var: int, behavior: { case: "required", value: false } };
     expect(checkInputs({ expected: expected({ a: optional }), fixed: undefined, given: undefined })).toEqual({
       ok: true,
@@ -79,13 +79,13 @@ describe("checkInputs", () => {
     });
   });
 
-  it("takes inherited names for unknown", () => {
+  it("treats inherited property names as unknown inputs", () => {
     expect(errorsOf({ expected: expected({}), fixed: given({}), given: given({ constructor: integerLiteral(1) }) })).toEqual([
       "UnknownInput constructor",
     ]);
   });
 
-  it("is ok exactly when all required integers are given and nothing else is", () => {
+  it("succeeds exactly when all required integers and no other inputs are given", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string()), fc.uniqueArray(fc.string()), (declared, names) => {
         const parameters = expected(Object.fromEntries(declared.map((name) => [name, required])));
@@ -98,7 +98,7 @@ describe("checkInputs", () => {
 });
 
 describe("checkLiterals", () => {
-  it("wants names and values", () => {
+  it("requires names and values", () => {
     expect(checkLiterals(given({ a: integerLiteral(1) }))).toEqual([]);
     expect(checkLiterals(given({ a: create(LiteralSchema) }))).toMatchObject([{ code: "MissingValue", variable: "a" }]);
   });

@@ -52,7 +52,7 @@ describe("literalTypeOf", () => {
     ["an empty map", mapLiteral([]), "map_value_type:{simple:NONE}"],
     ["a list", collectionLiteral([integerLiteral(1), integerLiteral(2)]), "collection_type:{simple:INTEGER}"],
     [
-      "unlike elements, sorted",
+      "elements of different types, sorted",
       collectionLiteral([stringLiteral("x"), integerLiteral(1), stringLiteral("y")]),
       "collection_type:{union_type:{variants:{simple:INTEGER} variants:{simple:STRING}}}",
     ],
@@ -62,19 +62,19 @@ describe("literalTypeOf", () => {
       "collection_type:{collection_type:{simple:INTEGER}}",
     ],
     [
-      "an empty list with what is no list",
+      "an empty list with a scalar",
       collectionLiteral([collectionLiteral([]), integerLiteral(1)]),
       "collection_type:{union_type:{variants:{collection_type:{simple:NONE}} variants:{simple:INTEGER}}}",
     ],
     ["empty lists only", collectionLiteral([collectionLiteral([])]), "collection_type:{collection_type:{simple:NONE}}"],
     [
-      "what is offloaded",
+      "an offloaded literal",
       create(LiteralSchema, { value: { case: "offloadedMetadata", value: { uri: "s3://b/k", inferredType: list(int) } } }),
       "collection_type:{simple:INTEGER}",
     ],
-  ])("tells that of %s", (_, literal, type) => expect(typeToText(literalTypeOf(literal))).toBe(type));
+  ])("returns the type of %s", (_, literal, type) => expect(typeToText(literalTypeOf(literal))).toBe(type));
 
-  it("tells nothing where a part has no value", () => {
+  it("returns undefined where a part has no value", () => {
     const empty = create(LiteralSchema);
     expect(literalTypeOf(empty)).toBeUndefined();
     expect(literalTypeOf(scalar({ case: undefined }))).toBeUndefined();
@@ -85,7 +85,7 @@ describe("literalTypeOf", () => {
 });
 
 describe("literalFitsType", () => {
-  it("looks at each element", () => {
+  it("checks each element", () => {
     const mixed = collectionLiteral([integerLiteral(1), stringLiteral("x")]);
     expect(literalFitsType(mixed, list(union(int, text)))).toBe(true);
     expect(literalFitsType(mixed, list(int))).toBe(false);
@@ -95,7 +95,7 @@ describe("literalFitsType", () => {
     expect(literalFitsType(nested, list(list(union(int, text))))).toBe(true);
   });
 
-  it("wants a list to fit exactly one variant of a union", () => {
+  it("requires that a list fits exactly one variant of a union", () => {
     expect(literalFitsType(collectionLiteral([integerLiteral(1)]), union(list(int), list(text)))).toBe(true);
     expect(literalFitsType(collectionLiteral([]), union(list(int), list(text)))).toBe(false);
     expect(literalFitsType(collectionLiteral([]), union(list(int), text))).toBe(true);
@@ -103,7 +103,7 @@ describe("literalFitsType", () => {
     expect(literalFitsType(withEmpty, list(union(list(int), list(text))))).toBe(true);
   });
 
-  it("takes blobs of several formats for a list of any format, also within a union", () => {
+  it("accepts blobs of several formats for a list of any format, also within a union", () => {
     const blob = (format: string) => scalar({ case: "blob", value: { metadata: { type: { format } } } });
     const anyBlob = create(LiteralTypeSchema, { type: { case: "blob", value: {} } });
     const blobs = collectionLiteral([blob("csv"), blob("png")]);
@@ -113,7 +113,7 @@ describe("literalFitsType", () => {
     expect(literalFitsType(blobs, union(list(int), text))).toBe(false);
   });
 
-  it("fits nothing without a value, and nothing beyond the limit of nesting", () => {
+  it("accepts nothing without a value, and nothing nested beyond the limit", () => {
     expect(literalFitsType(create(LiteralSchema), int)).toBe(false);
     let literal = integerLiteral(1);
     let type = int;
@@ -137,7 +137,7 @@ const anyLiteral: fc.Arbitrary<Literal> = fc.letrec<{ literal: Literal }>((tie) 
 })).literal;
 
 describe("any literal", () => {
-  it("is accepted where the type it shows is accepted from a node", () => {
+  it("fits every type to which its own type is castable", () => {
     fc.assert(
       fc.property(anyLiteral, anyLiteral, (given, other) => {
         const [type, expected] = [literalTypeOf(given), literalTypeOf(other)];
@@ -147,7 +147,7 @@ describe("any literal", () => {
     );
   });
 
-  it("equals its copy and no other", () => {
+  it("equals its copy and no other literal", () => {
     fc.assert(
       fc.property(anyLiteral, anyLiteral, (a, b) => {
         expect(literalsEqual(a, structuredClone(a))).toBe(true);

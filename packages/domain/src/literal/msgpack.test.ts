@@ -49,7 +49,7 @@ describe("readHead", () => {
     expect(readHead(shifted, 1)).toEqual({ ...head, next: bytes(hex).length + 1 });
   });
 
-  it("refuses bytes that end early and the code that is not used", () => {
+  it("refuses truncated bytes and the unused code", () => {
     for (const hex of ["", "cc", "cf 00", "a2 61", "db ffffffff 61", "c4 05 00", "d8 05 00", "dd 0000", "c1"]) {
       expect.soft(() => readHead(bytes(hex), 0), hex).toThrow(MsgpackError);
     }
@@ -57,11 +57,11 @@ describe("readHead", () => {
 });
 
 describe("skipValue", () => {
-  it("skips a value with all that is in it", () => {
+  it("skips a value with all its contents", () => {
     expect(skipValue(bytes("82 a161 92 01 c0 a162 81 00 93 c2 c3 cb3ff0000000000000 05"), 0)).toBe(22);
   });
 
-  it("needs no stack for depth, and no memory for counts that are not there", () => {
+  it("needs neither stack for nesting nor memory for counts beyond the data", () => {
     const deep = new Uint8Array(1_000_001).fill(0x91);
     deep[1_000_000] = 0xc0;
     expect(skipValue(deep, 0)).toBe(1_000_001);
@@ -69,7 +69,7 @@ describe("skipValue", () => {
     expect(() => skipValue(bytes("df ffffffff 00 00"), 0)).toThrow(MsgpackError);
   });
 
-  it("either ends within the bytes or throws MsgpackError, whatever they are", () => {
+  it("either ends within the bytes or throws MsgpackError, for any bytes", () => {
     const endOf = (any: Uint8Array): number | MsgpackError => {
       try {
         return skipValue(any, 0);

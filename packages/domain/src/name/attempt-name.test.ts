@@ -12,12 +12,12 @@ test("short names stay readable", () => {
   expect(taskUniqueId({ execution, nodeUniqueId: "n0", attempt: 0 })).toBe("am967k6vv84f8d5snc47-n0-0");
 });
 
-test("a generated name is a Kubernetes name though the node's id is not", () => {
+test("a generated name is valid in Kubernetes even if the node's id is not", () => {
   expect(taskGeneratedName({ execution, nodeUniqueId: "exampleGetData", attempt: 0 })).toBe(`${execution}-example-get-data-0`);
   expect(taskGeneratedName({ execution, nodeUniqueId: "aBcDeFgHiJkLmNoPqRsT", attempt: 11 }).length).toBeLessThanOrEqual(50);
 });
 
-test("names derived from any parts keep their lengths and are their own", () => {
+test("names derived from any parts respect their lengths and are unique", () => {
   const part = fc.stringMatching(/^[a-z][a-z0-9-]{0,70}$/);
   fc.assert(
     fc.property(part, part, fc.nat(20), (name, node, attempt) => {
@@ -31,7 +31,7 @@ test("names derived from any parts keep their lengths and are their own", () => 
   );
 });
 
-test("any text becomes a label value and a subdomain that Kubernetes takes, or nothing", () => {
+test("any text becomes a valid label value and a valid subdomain, or undefined", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
       expect(sanitizeLabelValue(text)).toMatch(/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/);
@@ -40,20 +40,20 @@ test("any text becomes a label value and a subdomain that Kubernetes takes, or n
   );
 });
 
-test("random execution names are an a and 19 characters without vowels, over the whole range of random", () => {
+test("random execution names are the letter a and 19 characters without vowels, for any random number", () => {
   expect(randomExecutionName(() => 0)).toBe(`a${"b".repeat(19)}`);
   expect(randomExecutionName(() => 1 - Number.EPSILON)).toBe(`a${"9".repeat(19)}`);
   expect(randomExecutionName(Math.random)).toMatch(/^a[bcdfghjklmnpqrstvwxz2456789]{19}$/);
 });
 
-test("a task executed by itself gets a node named for the end of its own name", () => {
+test("the node of a single-task execution is named after the end of the task's name", () => {
   expect(singleTaskNodeId("my_package.my-module.get_data")).toBe("mypackagemy-modulegetdata");
   expect(singleTaskNodeId(`x${"a.b".repeat(21)}`)).toBe("ab".repeat(21));
   expect(singleTaskNodeId(`ß${"é".repeat(32)}`)).toBe("é".repeat(31));
   expect(singleTaskWorkflowName("m.t")).toBe(".flytegen.m.t");
 });
 
-test("namespaces come from the template, literally", () => {
+test("namespaces are rendered from the template, literally", () => {
   expect(executionNamespace("p", "d")).toBe("p-d");
   expect(executionNamespace("$&", "{{ project }}", "x-{{ domain }}-{{project}}-{{ project }}")).toBe("x-{{ project }}-$&-$&");
 });

@@ -21,19 +21,19 @@ interface Vectors {
 }
 const vectors = JSON.parse(readFileSync(new URL("../../testdata/go-vectors.json", import.meta.url), "utf8")) as Vectors;
 
-test.each(vectors.hashes)("hashes of $text", (v) => {
+test.each(vectors.hashes)("hashes of $text equal Go's", (v) => {
   expect(fnv32a(v.text)).toBe(v.fnv32a);
   expect(String(fnv64a(v.text))).toBe(v.fnv64a);
   expect(rawOutputShard(v.text)).toBe(v.rawOutputShard);
   expect(shardOf(v.text)).toBe(v.shard);
 });
 
-test.each(vectors.ids)("unique id of $parts in $max", ({ parts, max, fnv32a: short, fnv64a: long }) => {
+test.each(vectors.ids)("the unique id of $parts within $max characters equals Go's", ({ parts, max, fnv32a: short, fnv64a: long }) => {
   expect(uniqueIdOrError(parts, max, "fnv32a")).toBe(short);
   expect(uniqueIdOrError(parts, max, "fnv64a")).toBe(long);
 });
 
-test("a length that a hash does not fit into is refused", () => {
+test("a maximum too short for a hash is refused", () => {
   expect(() => fixedLengthUniqueId(["longer than the length"], 13, "fnv64a")).toThrow(RangeError);
   expect(() => fixedLengthUniqueId(["longer than the length"], 7)).toThrow(RangeError);
 });
@@ -46,24 +46,24 @@ function uniqueIdOrError(parts: string[], max: number, hash: UniqueIdHash): stri
   }
 }
 
-test.each(vectors.kubernetes)("Kubernetes names of $text", (v) => {
+test.each(vectors.kubernetes)("Kubernetes names of $text equal Go's", (v) => {
   expect(dns1123Subdomain(v.text)).toBe(v.subdomain);
   expect(sanitizeLabelValue(v.text)).toBe(v.labelValue);
 });
 
-test.each(vectors.identifiers)("identifier key $key", ({ key, ...fields }) => {
+test.each(vectors.identifiers)("the identifier key $key equals Go's", ({ key, ...fields }) => {
   expect(identifierKey(create(IdentifierSchema, fields))).toBe(key);
   expect(parseIdentifierKey(key)).toEqual(create(IdentifierSchema, fields));
 });
 
-test.each(vectors.floats)("float $text", ({ bits, text }) => {
+test.each(vectors.floats)("the float $text is formatted as in Go", ({ bits, text }) => {
   expect(floatText(Buffer.from(bits, "hex").readDoubleBE())).toBe(text);
 });
 
-test.each(vectors.timestamps)("timestamp $text", ({ seconds, nanos, text }) => {
+test.each(vectors.timestamps)("the timestamp $text is formatted as in Go", ({ seconds, nanos, text }) => {
   expect(timestampText(BigInt(seconds), nanos)).toBe(text);
 });
 
-test.each(vectors.msgpack)("MessagePack $text", ({ msgpack, text }) => {
+test.each(vectors.msgpack)("the MessagePack value $text is formatted as in Go", ({ msgpack, text }) => {
   expect(msgpackText(Buffer.from(msgpack, "base64"))).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { scheduledExecutionName } from "./scheduled-execution-name.js";
 
-test("the same launch plan and time give the same name, the one that Flyte's own scheduler gives", () => {
+test("a launch plan and a time give the same name as in Flyte's own scheduler", () => {
   const id = { project: "p", domain: "d", name: "n", version: "v" };
   const at = Date.parse("2023-11-14T22:13:20Z");
   // Computed apart from this code: FNV-1 of "p:d:n:v:1700000000", its bytes from the lowest on.

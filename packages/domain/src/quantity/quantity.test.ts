@@ -18,7 +18,7 @@ describe("quantities", () => {
     ["100M", "100M"],
     ["0", "0"],
     ["1n", "1n"],
-  ])("%s is written back as %s", (text, canonical) => {
+  ])("%s is formatted as %s", (text, canonical) => {
     expect(canonicalQuantity(text)).toBe(canonical);
   });
 
@@ -28,15 +28,15 @@ describe("quantities", () => {
     ["900m", "1", -1],
     ["64Gi", "4Gi", 1],
     ["-1", "0", -1],
-  ])("%s against %s", (a, b, order) => {
+  ])("%s compared with %s", (a, b, order) => {
     expect(compareQuantities(a, b)).toBe(order);
   });
 
-  it.each(["", "plenty", "1 Gi", "1gi", "1.2.3", "Mi", "1e99"])("%j is none", (text) => {
+  it.each(["", "plenty", "1 Gi", "1gi", "1.2.3", "Mi", "1e99"])("%j is not a quantity", (text) => {
     expect(() => canonicalQuantity(text)).toThrow("is not a quantity");
   });
 
-  it("knows zero", () => {
+  it("zero is recognized", () => {
     expect(["0", "0Gi", "1m"].map(isZeroQuantity)).toEqual([true, true, false]);
   });
 });

@@ -75,11 +75,11 @@ test.each([
   expect(() => renderTemplate([template], context)).toThrow(message);
 });
 
-test("without inputs, templates of inputs stay", () => {
+test("without inputs, templates of inputs are kept", () => {
   expect(renderTemplate(["{{.inputs.x}}"], { ...context, inputs: undefined })).toEqual(["{{.inputs.x}}"]);
 });
 
-test("task.pb is asked for only where a template names it", () => {
+test("task.pb is requested only if a template names it", () => {
   expect(usesTaskTemplatePath(["a", "{{ .TaskTemplatePath }}"])).toBe(true);
   expect(usesTaskTemplatePath(["a", "{{.input}}"])).toBe(false);
   expect(renderTemplate(["{{.taskTemplatePath}}"], { ...context, taskTemplatePath: "s3://t" })).toEqual(["s3://t"]);
@@ -107,13 +107,13 @@ function textOrRangeError(bytes: Uint8Array): boolean {
   }
 }
 
-test("a deep or endless MessagePack value is refused soon", () => {
+test("a deep or endless MessagePack value is refused quickly", () => {
   expect(() => msgpackText(new Uint8Array(1000).fill(0x91))).toThrow("too deep");
   expect(() => msgpackText(Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff))).toThrow("cut off");
   expect(() => msgpackText(Uint8Array.of(1, 2))).toThrow("ends at byte 1 of 2");
 });
 
-test("a million characters of names that are not closed are read once", { timeout: 20_000 }, () => {
+test("a million characters of unclosed names take linear time", { timeout: 20_000 }, () => {
   const open = "{{.inputs.".repeat(100_000);
   expect(renderTemplate([open, `${open} {{.input}}`, `${open}{{ .input }}`], context)).toEqual([
     open,
@@ -123,7 +123,7 @@ test("a million characters of names that are not closed are read once", { timeou
   expect(() => renderTemplate([`{{.inputs.a{{.inputs.count}}`], context)).toThrow(TemplateError);
 });
 
-test("a million dollars before a template are read once", { timeout: 20_000 }, () => {
+test("a million dollar signs before a template take linear time", { timeout: 20_000 }, () => {
   const text = `${"$".repeat(1_000_000)}x$`;
   // An empty value may meet a bracket that follows, so the dollar before it is doubled.
   expect(renderTemplate([`${text}{{.namespace}}`], { ...context, namespace: "" })).toEqual([`${text}$`]);
@@ -138,7 +138,7 @@ function rendered(text: string): string | undefined {
   }
 }
 
-test("templates are found as a global search finds them", () => {
+test("the templates found equal those of a global search", () => {
   const pieces = fc.constantFrom("{{", "{", "}}", "}", " ", ".inputs.count", ".inputs.", ".input", "$namespace", "x", "\n");
   const reference = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/gi;
   fc.assert(

@@ -33,9 +33,11 @@ test.each([
   ["${{.inputs.x}}", "(SECRET)", "$$(SECRET)"],
   ["${{.inputs.x}}", "$(SECRET)", "$$$$(SECRET)"],
   ["$(SECRET) {{.inputs.x}}", "$(SECRET)", "$(SECRET) $$(SECRET)"],
-])("%s with the input %j", (arg, value, text) => expect(rendered(arg, value)).toBe(text));
+])("%s with the input %j renders without a variable reference from the input", (arg, value, text) =>
+  expect(rendered(arg, value)).toBe(text),
+);
 
-test("a place for outputs that a user names is no reference either", () => {
+test("variable references in the output prefix of a user are escaped", () => {
   expect(renderTemplate(["{{.outputPrefix}} {{.rawOutputDataPrefix}}"], context("", "s3://$(SECRET)"))).toEqual([
     "s3://$$(SECRET) s3://$$(SECRET)",
   ]);
@@ -43,7 +45,7 @@ test("a place for outputs that a user names is no reference either", () => {
 
 const part = fc.array(fc.constantFrom("$", "(SECRET)", "(", ")", "SECRET", "x"), { maxLength: 6 }).map((parts) => parts.join(""));
 
-test("whatever an input holds, a kubelet hands it on as it is", () => {
+test("expansion by the kubelet leaves any input unchanged", () => {
   fc.assert(
     fc.property(part, part, (before, value) => {
       expect(expanded(escapeReferences(value))).toBe(value);

@@ -38,7 +38,7 @@ function wrong(cases: readonly (readonly [upstream: LiteralType, downstream: Lit
 }
 
 describe("castable", () => {
-  it("promotes nothing", () => {
+  it("performs no numeric promotion", () => {
     expect(
       wrong([
         [int, int, true],
@@ -52,7 +52,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("takes an enum for a text and a text for an enum, but no other enum", () => {
+  it("casts between an enum and a string, but not between different enums", () => {
     expect(
       wrong([
         [oneOf("a", "b"), text, true],
@@ -65,7 +65,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("looks into lists and maps, and lets empty ones fit anywhere", () => {
+  it("compares elements of lists and maps, and casts empty ones to any", () => {
     expect(
       wrong([
         [list(int), list(int), true],
@@ -82,7 +82,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("compares formats of blobs only where both have one, and never dimensionality", () => {
+  it("compares blob formats only if both have one, and never the dimensionality", () => {
     expect(
       wrong([
         [blob("csv"), blob("csv"), true],
@@ -95,7 +95,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("wants of a schema at least the expected columns", () => {
+  it("requires at least the expected columns of a schema", () => {
     const x: [string, Column] = ["x", Column.INTEGER];
     const y: [string, Column] = ["y", Column.STRING];
     expect(
@@ -110,7 +110,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("takes schemas and structured data sets for each other when the file can be parquet", () => {
+  it("casts between schemas and structured datasets if the file can be parquet", () => {
     const x: [string, Column] = ["x", Column.INTEGER];
     expect(
       wrong([
@@ -133,7 +133,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("wants a plain type to fit exactly one variant of a union", () => {
+  it("requires that a plain type fits exactly one variant of a union", () => {
     expect(
       wrong([
         [int, union(int, text), true],
@@ -146,7 +146,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("wants every variant of a union upstream to fit some variant downstream", () => {
+  it("requires that every variant of the upstream union fits some downstream variant", () => {
     expect(
       wrong([
         [union(int, text), union(text, float, int), true],
@@ -157,7 +157,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("sees through a union of one variant, at the top only", () => {
+  it("unwraps a union of one variant, at the top level only", () => {
     expect(
       wrong([
         [union(int), int, true],
@@ -168,7 +168,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("wants the tag that upstream has", () => {
+  it("requires the tag that upstream has", () => {
     expect(
       wrong([
         [tagged("a", int), tagged("a", int), true],
@@ -181,7 +181,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("ignores metadata and annotations of anything but structs", () => {
+  it("ignores metadata and annotations of all types except structs", () => {
     const annotated = make({ type: int.type, metadata: { a: 1 }, annotation: { annotations: { b: 2 } } });
     expect(
       wrong([
@@ -191,7 +191,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("compares structs by their schemas, and takes one without a schema for any", () => {
+  it("compares structs by their schemas, and casts one without a schema to any", () => {
     const small = { type: "object", properties: { a: { type: "integer" } } };
     const large = { type: "object", properties: { a: { type: "integer" }, b: { type: "string" } } };
     expect(
@@ -205,7 +205,7 @@ describe("castable", () => {
     ).toEqual([]);
   });
 
-  it("fits nothing nested beyond the limit, and stays within the stack", () => {
+  it("refuses types nested beyond the limit, without exhausting the stack", () => {
     const deep = (levels: number, wrap: (type: LiteralType) => LiteralType) => {
       let type = int;
       for (let i = 0; i < levels; i++) type = wrap(type);
@@ -217,7 +217,7 @@ describe("castable", () => {
     }
   });
 
-  it("ends for unions that multiply", () => {
+  it("ends quickly for unions that multiply", () => {
     const wide = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`v${i}`)));
     const reversed = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`w${i}`)));
     expect(isCastable(wide, structuredClone(wide))).toBe(true);
@@ -248,7 +248,7 @@ const anyType: fc.Arbitrary<LiteralType> = fc.letrec<{ type: LiteralType; leaf: 
   ),
 })).type;
 
-describe("castable, of any types", () => {
+describe("castable, for any types", () => {
   it("is reflexive", () => {
     fc.assert(
       fc.property(anyType, (type) => {
@@ -265,7 +265,7 @@ describe("castable, of any types", () => {
     );
   });
 
-  it("is kept by lists and maps on both sides, but for None, which fits as an element", () => {
+  it("is preserved by wrapping both sides in lists or maps, except that None fits as an element", () => {
     fc.assert(
       fc.property(anyType, anyType, (a, b) => {
         const isNone = a.type.case === "simple" && a.type.value === SimpleType.NONE;
@@ -277,7 +277,7 @@ describe("castable, of any types", () => {
     );
   });
 
-  it("lets a union be given for any union with more variants", () => {
+  it("casts a union to any union with more variants", () => {
     fc.assert(
       fc.property(fc.array(anyType, { maxLength: 4 }), fc.array(anyType), (some, more) => {
         expect(isCastable(union(...some), union(...more, ...some))).toBe(true);
@@ -285,7 +285,7 @@ describe("castable, of any types", () => {
     );
   });
 
-  it("lets a plain type into a union by exactly one variant", () => {
+  it("casts a plain type to a union through exactly one variant", () => {
     const plain = anyType.filter((type) => type.type.case !== "unionType");
     fc.assert(
       fc.property(plain, fc.array(anyType), (type, variants) => {

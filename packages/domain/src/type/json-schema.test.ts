@@ -17,7 +17,7 @@ describe("schemaCovers", () => {
     ["a field required downstream only", object({ a: int }), object({ a: int }, { required: ["a"] }), false],
     ["a field required upstream only", object({ a: int }, { required: ["a"] }), object({ a: int }), true],
     ["types in another order", { type: ["null", "integer"] }, { type: ["integer", "null"] }, true],
-    ["a type more", { type: ["null", "integer"] }, { type: "integer" }, false],
+    ["an additional type", { type: ["null", "integer"] }, { type: "integer" }, false],
     ["items", { type: "array", items: int }, { type: "array", items: int }, true],
     ["other items", { type: "array", items: int }, { type: "array", items: text }, false],
     ["items known upstream only", { type: "array", items: int }, { type: "array" }, true],
@@ -30,14 +30,14 @@ describe("schemaCovers", () => {
     ["values known downstream only", text, { type: "string", enum: ["a"] }, true],
     ["another pattern", { type: "string", pattern: "a" }, { type: "string", pattern: "b" }, false],
     ["unique items downstream only", { type: "array" }, { type: "array", uniqueItems: true }, false],
-    ["an object where no type is said", object({ a: int }), { properties: { a: int } }, true],
+    ["an object without a type", object({ a: int }), { properties: { a: int } }, true],
     ["another format", { type: "string", format: "date" }, text, false],
     ["a tighter limit upstream", { type: "number", maximum: 3 }, { type: "number", maximum: 5 }, true],
     ["a looser limit upstream", { type: "number", maximum: 7 }, { type: "number", maximum: 5 }, false],
     ["a limit downstream only", { type: "number" }, { type: "number", minimum: 0 }, false],
     ["alternatives in another order", { anyOf: [int, text] }, { anyOf: [text, int] }, true],
-    ["an alternative more upstream", { anyOf: [int, text] }, { anyOf: [int] }, false],
-    ["an alternative more downstream", { anyOf: [int] }, { anyOf: [int, text] }, true],
+    ["an additional alternative upstream", { anyOf: [int, text] }, { anyOf: [int] }, false],
+    ["an additional alternative downstream", { anyOf: [int] }, { anyOf: [int, text] }, true],
     ["alternatives on one side", { anyOf: [int] }, {}, false],
     ["another constant", { const: 1 }, { const: 2 }, false],
   ])("%s", (_, upstream, downstream, covered) => expect(schemaCovers(upstream, downstream)).toBe(covered));
@@ -50,13 +50,13 @@ describe("schemaCovers", () => {
     expect(schemaCovers(defs, object({ a: object({ z: text }) }))).toBe(false);
   });
 
-  it("fits nothing to a reference that leads nowhere or in circles", () => {
+  it("refuses references that are dangling or circular", () => {
     expect(schemaCovers(object({ a: { $ref: "#/$defs/Absent" } }), object({ a: int }))).toBe(false);
     const circle = object({ a: { $ref: "#/$defs/A" } }, { $defs: { A: { $ref: "#/$defs/A" } } });
     expect(schemaCovers(circle, object({ a: int }))).toBe(false);
   });
 
-  it("compares schemas that refer to themselves", () => {
+  it("compares recursive schemas", () => {
     const tree = (value: JsonObject) => object({ value, next: { $ref: "#" } });
     expect(schemaCovers(tree(int), tree(int))).toBe(true);
     expect(schemaCovers(tree(int), tree(text))).toBe(false);
@@ -66,7 +66,7 @@ describe("schemaCovers", () => {
     expect(schemaCovers(tree(int), late)).toBe(false);
   });
 
-  it("does not take an assumption that failed for an answer", () => {
+  it("does not reuse an assumption that turned out false", () => {
     // Within p, X covers X only as long as the outer pair does; q then compares the inner pair
     // alone.
     const up = {
@@ -80,7 +80,7 @@ describe("schemaCovers", () => {
     expect(schemaCovers(up, down)).toBe(false);
   });
 
-  it("ends for schemas that double at each level", () => {
+  it("ends quickly for schemas that double at each level", () => {
     const level = (i: number, leaf: JsonObject): JsonObject =>
       i === 0 ? leaf : object({ a: { $ref: `#/$defs/L${i - 1}` }, b: { $ref: `#/$defs/L${i - 1}` } });
     const doubling = (leaf: JsonObject) => ({
@@ -93,7 +93,7 @@ describe("schemaCovers", () => {
 });
 
 describe("sameJson", () => {
-  it("ignores the order of keys and nothing else", () => {
+  it("ignores only the order of keys", () => {
     expect(sameJson({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 })).toBe(true);
     expect(sameJson([1, 2], [2, 1])).toBe(false);
     expect(sameJson({ a: undefined as unknown as JsonValue }, { b: 1 })).toBe(false);

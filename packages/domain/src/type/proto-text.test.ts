@@ -9,7 +9,7 @@ import { simpleType } from "./simple.js";
 import { typeToText } from "./text.js";
 
 describe("typeToText", () => {
-  it("is protobuf text on one line", () => {
+  it("formats protobuf text on one line", () => {
     const list = create(LiteralTypeSchema, { type: { case: "collectionType", value: simpleType(SimpleType.INTEGER) } });
     expect(typeToText(list)).toBe("collection_type:{simple:INTEGER}");
     const variants = [list, simpleType(SimpleType.NONE)];
@@ -21,7 +21,7 @@ describe("typeToText", () => {
     expect(typeToText(undefined)).toBe("<nil>");
   });
 
-  it("cuts what is too long or too deep", () => {
+  it("truncates text that is too long or nested too deep", () => {
     let deep: LiteralType = simpleType(SimpleType.INTEGER);
     for (let i = 0; i < 10_000; i++) deep = create(LiteralTypeSchema, { type: { case: "collectionType", value: deep } });
     expect(typeToText(deep)).toContain("{…}");
@@ -31,7 +31,7 @@ describe("typeToText", () => {
 });
 
 describe("protoText", () => {
-  it("writes fields in order of declaration, maps in order of their keys, and escapes texts", () => {
+  it("writes fields in the order of their declaration and maps in the order of their keys, and escapes texts", () => {
     const id = create(IdentifierSchema, { name: 'a"\n', project: "p", resourceType: ResourceType.WORKFLOW });
     expect(protoText(IdentifierSchema, id)).toBe('resource_type:WORKFLOW project:"p" name:"a\\"\\n"');
     const literal = create(LiteralSchema, { metadata: { z: "1", a: "2" }, hash: "h" });

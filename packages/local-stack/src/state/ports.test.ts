@@ -28,7 +28,7 @@ test.each([
   expect(() => load(...argv)).toThrow(message);
 });
 
-test("free ports, and those of listeners that another service stands for, may be named alike", () => {
+test("free ports, and ports of listeners that another service replaces, may be equal", () => {
   expect(load("--port", "0", "--blobPort", "0").port).toBe(0);
   expect(load("--port", "4000", "--blobPort", "4000", "--s3", "http://localhost:1").blobPort).toBe(4000);
 });
@@ -42,14 +42,14 @@ test("chosen ports are kept unless another part is configured to use them", asyn
   expect(new Set(all(second)).size).toBe(all(second).length);
 });
 
-test.each(["", '{"api": 15', '{"api": "many"}', "[]"])("a file of ports that cannot be read (%j) is written anew", async (left) => {
+test.each(["", '{"api": 15', '{"api": "many"}', "[]"])("an unreadable file of ports (%j) is replaced", async (left) => {
   const file = join(root, "config", "ports.json");
   writeFileSync(file, left);
   const ports = await choose("--port", "0", "--blobPort", "0");
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(ports);
 });
 
-test("a port that another program listens on is named, with the flag that chooses another", async () => {
+test("a port in use is reported with the flag that chooses another", async () => {
   const port = await freePort();
   const server = createServer().listen(port, "127.0.0.1");
   onTestFinished(() => void server.close());

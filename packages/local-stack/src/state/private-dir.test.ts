@@ -7,7 +7,7 @@ import { ensurePrivateDataDir, ensurePrivateDir } from "./private-dir.js";
 const parent = () => mkdtempSync(join(tmpdir(), "flyte-ts-folders-"));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test("a data folder is closed to other users, also one that an earlier version left open", () => {
+test("a data directory is closed to other users, also one that an earlier version created open", () => {
   const [fresh, empty, used] = [join(parent(), "fresh"), join(parent(), "empty"), join(parent(), "used")];
   for (const folder of [empty, used]) {
     mkdirSync(folder);
@@ -20,7 +20,7 @@ test("a data folder is closed to other users, also one that an earlier version l
   }
 });
 
-test("a folder of other programs keeps its mode", () => {
+test("a directory that other programs use keeps its mode", () => {
   const folder = parent();
   chmodSync(folder, 0o755);
   writeFileSync(join(folder, "notes"), "");
@@ -28,7 +28,7 @@ test("a folder of other programs keeps its mode", () => {
   expect(modeOf(folder)).toBe(0o755);
 });
 
-test.skipIf(process.getuid?.() !== 0)("a folder of another user is refused", () => {
+test.skipIf(process.getuid?.() !== 0)("a directory of another user is refused", () => {
   const folder = parent();
   chownSync(folder, 65_534, 65_534);
   expect(() => ensurePrivateDir(folder)).toThrow(`${folder} belongs to another user (uid 65534)`);

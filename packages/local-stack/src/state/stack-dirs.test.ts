@@ -22,7 +22,7 @@ function refusal(root: string): string {
 }
 const make = (root: string) => createStackDirs(stackPaths(root));
 
-test("the folders of a stack are made, for this user alone", () => {
+test("the directories of a stack are created for its user only", () => {
   expect(make(join(folder, "a"))).toBeUndefined();
   expect(existsSync(join(folder, "a", "cluster"))).toBe(true);
 });
@@ -30,7 +30,7 @@ test("the folders of a stack are made, for this user alone", () => {
 test.each([
   ["a file", "file", /file cannot be used: it is a file, not a folder\. Choose another with --data DIR$/],
   ["below a file", "file/below", /below cannot be used: a part of its path is a file, not a folder\./],
-  ["a folder whose part is a file", "broken", /broken cannot be used: .*broken\/config is a file, not a folder/],
+  ["a folder below a file", "broken", /broken cannot be used: .*broken\/config is a file, not a folder/],
   ["too long for a socket", "x".repeat(80), /is \d+ characters too long for the sockets of tasks/],
 ])("%s is refused in one line", (_, name, message) => {
   writeFileSync(join(folder, "file"), "");
@@ -41,7 +41,7 @@ test.each([
   expect(told).not.toContain("\n");
 });
 
-test("a long path is warned of, when only the sockets of multiprocessing do not fit", () => {
+test("a path that is too long only for sockets of Python's multiprocessing causes a warning", () => {
   expect(make(join(folder, "y".repeat(20)))).toMatch(/multiprocessing/);
 });
 
@@ -57,7 +57,7 @@ function asNobody(work: () => void): void {
   }
 }
 
-test.runIf(process.getuid?.() === 0)("a folder that is read-only or another user's is refused in one line", () => {
+test.runIf(process.getuid?.() === 0)("a directory that is read-only or belongs to another user is refused in one line", () => {
   chmodSync(folder, 0o755);
   const root = join(folder, "data");
   mkdirSync(root);

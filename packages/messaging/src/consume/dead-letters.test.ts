@@ -99,15 +99,20 @@ function marked(name: string, value: string) {
 describe("a message that cannot be unpacked", () => {
   test.each([
     [
-      "unfolds to 80 MB",
+      "decompresses to 80 MB",
       gzipSync(Buffer.alloc(80_000_000)),
       marked("Flyte-Encoding", "gzip"),
       /has 80000000 bytes when decompressed, the limit is 16777216/,
     ],
-    ["says that it unfolds to less", lying(), marked("Flyte-Encoding", "gzip"), /larger when decompressed than its gzip trailer says/],
+    [
+      "declares a smaller decompressed size",
+      lying(),
+      marked("Flyte-Encoding", "gzip"),
+      /larger when decompressed than its gzip trailer says/,
+    ],
     ["is damaged", Buffer.from("none"), marked("Flyte-Encoding", "gzip"), /cannot be decompressed/],
     ["holds 250,000 empty messages", new Uint8Array(1_000_000), marked("Flyte-Bundle", "250000"), /no batch of 1 to 1024 messages/],
-  ])("one that %s goes to the dead letters, and what comes after it is taken", async (_, data, fields, reason) => {
+  ])("becomes a dead letter if it %s, and the messages after it are handled", async (_, data, fields, reason) => {
     const bus = await process();
     const { seen, take } = collector();
     await bus.subscribe(options("work.bomb"), take);

@@ -51,10 +51,10 @@ test("a discarded message is settled when its dead letter is stored, and redeliv
 });
 
 test.each([
-  ["is cut off", (data: Uint8Array) => data.subarray(0, 3)],
+  ["is truncated", (data: Uint8Array) => data.subarray(0, 3)],
   ["holds nothing", () => new Uint8Array()],
-  ["holds more messages than any publisher puts together", () => new Uint8Array(4 * 1_025)],
-])("a bundle that %s is not opened", (_, change) => {
+  ["holds more messages than a publisher combines", () => new Uint8Array(4 * 1_025)],
+])("a bundle that %s is not unpacked", (_, change) => {
   const { message, putAside } = bundle(["a", "b"]);
   expect(() => unpackDelivery({ ...message, data: change(message.data) }, putAside)).toThrow(UnpackError);
 });

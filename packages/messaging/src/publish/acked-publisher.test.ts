@@ -41,7 +41,7 @@ test.each([
     '{"stream":"TASKS","error":{"code":503,"err_code":10077,"description":"no space left on device"}}',
     "no space left on device",
   ],
-])("an answer with %s is a failure, and counts as one of the store", async (_, answer, message) => {
+])("a response with %s is a failure, and counts as a storage failure", async (_, answer, message) => {
   const { publish, health, clock } = answering(answer);
   await expect(publish()).rejects.toThrow(message);
   clock.now = 4_000;

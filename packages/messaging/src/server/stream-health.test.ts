@@ -44,7 +44,7 @@ describe("StreamHealth", () => {
 const root = process.getuid?.() === 0;
 
 test.skipIf(!root)(
-  "a bus whose disk was full is told to store nothing, with room again too, until its server is started anew",
+  "a bus whose disk was full reports that it stores nothing, also after space is free, until its server restarts",
   async () => {
     const disk = mkdtempSync(join(tmpdir(), "full-"));
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", disk]);

@@ -152,7 +152,7 @@ describe("a container task", () => {
       },
     ],
     [
-      "storage is no resource of a container",
+      "storage is ignored",
       { case: "container", value: { resources: { limits: [quantity(R.STORAGE, "1Gi")] } } },
       undefined,
       { limits: { cpu: "500m", memory: "500Mi" }, requests: { cpu: "500m", memory: "500Mi" } },
@@ -238,7 +238,7 @@ describe("a container task", () => {
     ["nothing", {}, { requests: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "2", memory: "500Mi" } }],
     ["a request", { requests: [quantity(R.CPU, "1")] }, { requests: { cpu: "1", memory: "500Mi" }, limits: { cpu: "2", memory: "500Mi" } }],
     [
-      "a larger one",
+      "a request above the default limit",
       { requests: [quantity(R.CPU, "3")] },
       { requests: { cpu: "3", memory: "500Mi" }, limits: { cpu: "3", memory: "500Mi" } },
     ],
@@ -402,7 +402,7 @@ describe("a pod task", () => {
       { taskTypeVersion: 0, custom: { podSpec, primaryContainerName: "primary", labels: { team: "a" } }, target: { case: undefined } },
     ],
     ["version 1", { taskTypeVersion: 1, custom: podSpec }],
-  ])("reads the older places of the pod spec: %s", (_, over) => {
+  ])("reads older fields of the pod spec: %s", (_, over) => {
     const { metadata, spec } = pod(over as MessageInitShape<typeof TaskTemplateSchema>);
     expect(spec.containers.map(({ name }) => name)).toEqual(["primary", "logger"]);
     expect(metadata.annotations?.primary_container_name).toBe("primary");
@@ -428,7 +428,7 @@ describe("a pod task", () => {
     ["k8s_pod.pod_spec: is required", { target: { case: "k8sPod", value: {} } }],
     ["a container or a k8s_pod is required", { target: { case: undefined } }],
     ["custom.podSpec: is required", { taskTypeVersion: 0 }],
-  ])("says what is missing: %s", (message, over) => {
+  ])("fails with the reason: %s", (message, over) => {
     expect(() => pod(over as MessageInitShape<typeof TaskTemplateSchema>)).toThrow(message);
   });
 

@@ -9,7 +9,7 @@ function watch({ served }: HealthService): { readonly told: AsyncIterator<Health
   return { told: (answers as AsyncIterable<HealthCheckResponse>)[Symbol.asyncIterator](), end: () => call.abort() };
 }
 
-test("nothing is left of a watch that has ended", async () => {
+test("a watch that ended leaves no watcher behind", async () => {
   const health = createHealth([]);
   const { told, end } = watch(health);
   expect(await told.next()).toMatchObject({ value: { status: 1 } });
@@ -20,7 +20,7 @@ test("nothing is left of a watch that has ended", async () => {
   expect(health.watchers).toBe(0);
 });
 
-test("a change that comes while a watcher is told of what was before reaches it", async () => {
+test("a watcher gets a change that happens while it receives the previous status", async () => {
   const health = createHealth([]);
   const { told } = watch(health);
   expect(await told.next()).toMatchObject({ value: { status: 1 } });

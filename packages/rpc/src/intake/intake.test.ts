@@ -89,7 +89,7 @@ const refuseAll: CallGuard = {
 };
 
 describe("before the caller is known", () => {
-  test("a call is refused by its headers alone, and nothing of its request is read", async () => {
+  test("a call is refused by its headers, and its request is not read", async () => {
     const { session } = await start({ guard: refuseAll });
     const stream = openStream(session, CREATE);
     expect(await streamEnd(stream)).toMatchObject({ code: Code.UNAUTHENTICATED, message: "sign in" });
@@ -121,14 +121,14 @@ describe("before the caller is known", () => {
   });
 });
 
-describe("a caller who lacks the role that a method needs", () => {
+describe("a caller without the role that a method requires", () => {
   const lacking = new RpcError(Code.PERMISSION_DENIED, "role contributor is needed in some project");
   const guard: CallGuard = {
     admit: async () => ({ lacking }),
     interceptor: () => Promise.reject(new RpcError(Code.PERMISSION_DENIED, "role contributor is needed in project p")),
   };
 
-  test("has a small request read, so that the refusal can name its place", async () => {
+  test("has a small request decoded, so that the refusal can name the project and domain", async () => {
     const { call } = await start({ guard });
     const small = toBinary(WorkflowCreateRequestSchema, create(WorkflowCreateRequestSchema, { id: { project: "p" } }));
     expect(await call(CREATE, frame(small))).toMatchObject({ code: Code.PERMISSION_DENIED, message: expect.stringMatching(/project p/) });
@@ -137,8 +137,8 @@ describe("a caller who lacks the role that a method needs", () => {
   test.each([
     ["large", frame(Buffer.alloc(100_000)), {}],
     ["of many elements", frame(bomb(20_000)), {}],
-    ["large once it is decompressed", frame(gzipSync(Buffer.alloc(1_000_000)), true), { "grpc-encoding": "gzip" }],
-  ])("is refused before a request is decoded that is %s", async (_, body, headers) => {
+    ["large after decompression", frame(gzipSync(Buffer.alloc(1_000_000)), true), { "grpc-encoding": "gzip" }],
+  ])("is refused before decoding if the request is %s", async (_, body, headers) => {
     const { call } = await start({ guard });
     expect(await call(CREATE, body, headers)).toEqual({ code: Code.PERMISSION_DENIED, message: lacking.message });
   });
@@ -154,7 +154,7 @@ describe("limits of a request", () => {
     expect(handled).toEqual([]);
   });
 
-  test("a bomb is refused by what it says to unpack to, and by what it unpacks to", async () => {
+  test("a compression bomb is refused by its declared and by its actual size", async () => {
     const { call } = await start();
     const packed = gzipSync(Buffer.alloc(64 << 20));
     const encoding = { "grpc-encoding": "gzip" };
@@ -163,7 +163,7 @@ describe("limits of a request", () => {
     expect(await call(CREATE, frame(packed, true), encoding)).toMatchObject({ code: Code.INVALID_ARGUMENT });
   });
 
-  test("each method has its own size", async () => {
+  test("each method has its own size limit", async () => {
     const limits: RpcServerOptions["limits"] = (method) => uniformLimits(method.name === "CreateWorkflow" ? 10_000 : 1_000)(method);
     const { call } = await start({ limits });
     const filler = (schema: typeof ProjectListRequestSchema) => frame(toBinary(schema, create(schema, { filters: "x".repeat(5_000) })));
@@ -183,7 +183,7 @@ describe("limits of a request", () => {
     expect([answer.status, await answer.json()]).toMatchObject([400, { code: Code.INVALID_ARGUMENT }]);
   });
 
-  test("JSON of many values is refused before it is parsed", async () => {
+  test("JSON with too many values is refused before it is parsed", async () => {
     const { url, handled } = await start();
     const body = `{"spec":{"template":{"nodes":[${"{},".repeat(1_050_000)}{}]}}}`;
     const answer = await fetch(`${url}/api/v1/workflows`, { method: "POST", headers: json, body });
@@ -212,7 +212,7 @@ describe("limits of a request", () => {
     expect(handled).toEqual(["createWorkflow"]);
   });
 
-  test("a client that is still sending sees why its request is refused", async () => {
+  test("a client that is still sending receives the reason of the refusal", async () => {
     const { url } = await start();
     for (let attempt = 0; attempt < 5; attempt++) {
       const answer = await fetch(`${url}/api/v1/workflows`, { method: "POST", headers: json, body: "x".repeat(30_000_000) });
@@ -220,7 +220,7 @@ describe("limits of a request", () => {
     }
   });
 
-  test("a form is no longer than a query can be of use", async () => {
+  test("the length of a form is limited to that of a useful query", async () => {
     const { url } = await start();
     const form = (bytes: number) =>
       fetch(`${url}/api/v1/projects`, {
@@ -240,7 +240,7 @@ describe("requests in flight", () => {
       create(ProjectRegisterRequestSchema, { project: { id: name, description: "x".repeat(50_000) } }),
     );
 
-  test("share a budget of memory: what passes it is refused, and what ends gives it back", async () => {
+  test("share a memory budget: a request that exceeds it is refused, and a finished one releases its part", async () => {
     const { call, hold, handled, url } = await start({ budget: new MemoryBudget(450_000) });
     const held = Promise.withResolvers<void>();
     hold(held.promise);
@@ -259,7 +259,7 @@ describe("requests in flight", () => {
     expect(await call(REGISTER, frame(large("e")))).toMatchObject({ code: 0 });
   });
 
-  test("bodies of plain HTTP handlers share it", async () => {
+  test("include bodies of plain HTTP handlers in the budget", async () => {
     const held = Promise.withResolvers<void>();
     let read = 0;
     const { url } = await start({
@@ -288,7 +288,7 @@ describe("requests in flight", () => {
     expect(await post(90_000)).toBe(200);
   });
 
-  test("a request that needs more than the whole budget is told so", async () => {
+  test("are refused with the reason if they need more than the whole budget", async () => {
     const { call } = await start({ budget: new MemoryBudget(100_000) });
     expect(await call(REGISTER, frame(large("a")))).toMatchObject({
       code: Code.RESOURCE_EXHAUSTED,
@@ -297,8 +297,8 @@ describe("requests in flight", () => {
   });
 });
 
-describe("clients that do not go on", () => {
-  test("a stream without a request ends", async () => {
+describe("slow clients", () => {
+  test("that send no request have their stream ended", async () => {
     const { session } = await start({ requestMs: 50 });
     expect(await streamEnd(openStream(session, LIST))).toMatchObject({ code: Code.DEADLINE_EXCEEDED });
     const begun = openStream(session, LIST);
@@ -309,7 +309,7 @@ describe("clients that do not go on", () => {
     expect(await streamEnd(whole)).toMatchObject({ code: Code.DEADLINE_EXCEEDED });
   });
 
-  test("few streams may wait for their request at once, and clients of other connections are served meanwhile", async () => {
+  test("hold only a few streams at once, while clients of other connections are served", async () => {
     const { port, session, call } = await start({ maxUnanswered: 3 });
     const hoarder = openSession(port);
     closing.push(() => hoarder.destroy());
@@ -326,7 +326,7 @@ describe("clients that do not go on", () => {
     expect(await slowEnd).toMatchObject({ code: 0 });
   });
 
-  test("a request whose head does not end is closed", async () => {
+  test("that do not finish a request head have their connection closed", async () => {
     const { port } = await start({ headersMs: 50 });
     const socket = connectTcp(port, "127.0.0.1");
     socket.on("error", () => undefined);
@@ -336,7 +336,7 @@ describe("clients that do not go on", () => {
     await once(socket, "close");
   });
 
-  test("connections are bounded", async () => {
+  test("cannot open more connections than the limit", async () => {
     const { port, url } = await start({ maxConnections: 2 });
     const spare = connectTcp(port, "127.0.0.1");
     closing.push(() => spare.destroy());

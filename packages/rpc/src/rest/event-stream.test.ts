@@ -60,7 +60,7 @@ const urlOf = (name: string) => `http://127.0.0.1:${port}/api/v1/watch/execution
 const events = (name: string, headers: Record<string, string> = {}, query = "") =>
   fetch(`${urlOf(name)}${query}`, { headers: { accept: "text/event-stream", ...headers } });
 
-test("messages are events whose ids are the cursors; the last tells that it is the last", async () => {
+test("messages are server-sent events whose ids are cursors, and the last event marks the end", async () => {
   const answer = await events("e");
   expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")]).toEqual([
     200,
@@ -73,12 +73,12 @@ test("messages are events whose ids are the cursors; the last tells that it is t
   expect(JSON.parse(second?.split("\ndata: ")[1] ?? "")).toMatchObject({ cursor: "b", complete: true });
 });
 
-test("the same as lines of JSON where no events are asked for", async () => {
+test("messages are JSON lines unless the client accepts server-sent events", async () => {
   const lines = (await (await fetch(urlOf("e"))).text()).trim().split("\n");
   expect(lines.map((line) => (JSON.parse(line) as { result: { cursor: string } }).result.cursor)).toEqual(["a", "b"]);
 });
 
-test("Last-Event-ID goes before the cursor of the address", async () => {
+test("Last-Event-ID takes precedence over the cursor in the URL", async () => {
   asked.length = 0;
   await (await events("e", {}, "?cursor=old")).text();
   await (await events("e", { "last-event-id": "new" }, "?cursor=old")).text();
@@ -86,11 +86,11 @@ test("Last-Event-ID goes before the cursor of the address", async () => {
   expect(asked.map(({ cursor }) => cursor)).toEqual(["old", "new", "old"]);
 });
 
-test("nothing to say any more: 204, at which EventSource stops", async () => {
+test("a stream without further messages is answered with 204, on which EventSource stops", async () => {
   expect((await events("over")).status).toBe(204);
 });
 
-test("failures: before the first event by their status, later as an event", async () => {
+test("a failure before the first event is an HTTP status, and a later one an event", async () => {
   const missing = await events("missing");
   expect([missing.status, await missing.json()]).toMatchObject([404, { message: "no such execution" }]);
   const text = await (await events("fails")).text();
@@ -99,14 +99,14 @@ test("failures: before the first event by their status, later as an event", asyn
   expect(text).not.toContain("event: end");
 });
 
-test("a stream that says nothing yet is seen to be open", async () => {
+test("the headers of a stream without messages are sent at once", async () => {
   const closed = new AbortController();
   const answer = await fetch(urlOf("silent"), { headers: { accept: "text/event-stream" }, signal: closed.signal });
   expect(answer.status).toBe(200);
   closed.abort();
 });
 
-test("a client that takes nothing is dropped, and the stream behind it ends", async () => {
+test("a client that does not read is disconnected, and its stream ends", async () => {
   [wrote, stopped] = [0, 0];
   const cut = await new Promise<string>((resolve, reject) => {
     const sent = request(urlOf("flood"), { headers: { accept: "text/event-stream" } }, (response) => {
@@ -128,7 +128,7 @@ test("a client that takes nothing is dropped, and the stream behind it ends", as
   expect(cut).not.toContain("event: end");
 });
 
-test("over gRPC it is told by a status, after what was on its way", async () => {
+test("over gRPC, the failure is the status after the messages in transit", async () => {
   [wrote, stopped] = [0, 0];
   const seen: string[] = [];
   const reading = async () => {

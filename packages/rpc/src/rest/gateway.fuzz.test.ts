@@ -76,7 +76,7 @@ const body = fc.oneof(
   fc.stringMatching(/^[[\]{}",:0-9.eE+\\a-z -]{0,40}$/).map((text) => Buffer.from(text)),
 );
 
-test("no request makes the gateway fail", async () => {
+test("no request causes an internal error of the gateway", async () => {
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(verb, path, query, contentType, body, async (...[method, target, text, type, payload]) => {
@@ -92,7 +92,7 @@ test("no request makes the gateway fail", async () => {
   expect([...seen.keys()].sort((a, b) => a - b)).toEqual([200, 307, 400, 404, 415, 501]);
 });
 
-test("JSON texts are read as JSON.parse reads them", () => {
+test("JSON texts are parsed as by JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
       fc.pre(!/[0-9]{16}/.test(text));
@@ -103,7 +103,7 @@ test("JSON texts are read as JSON.parse reads them", () => {
   );
 });
 
-test("a text is read exactly when a beginning of it is JSON, but for keys given twice", () => {
+test("a text is accepted exactly when a prefix of it is JSON, except for duplicate keys", () => {
   const holds = (text: string): boolean => {
     const read = attempt(() => parseJsonText(text).value);
     if (!read.ok) return read.message.includes("duplicate") || !attempt(() => JSON.parse(text) as unknown).ok;
@@ -115,7 +115,7 @@ test("a text is read exactly when a beginning of it is JSON, but for keys given 
   expect(run.counterexample).toBeNull();
 });
 
-test("escaped components come back as they were", () => {
+test("escaped path components are returned unchanged", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary", minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 }), (given) => {
       const parts = given.map((part) => part.toWellFormed()).filter((part) => !part.includes("/") && part !== "." && part !== "..");

@@ -153,12 +153,12 @@ const octet = { "content-type": "application/octet-stream" };
 const last = (): unknown => calls.at(-1)?.request;
 
 describe("paths", () => {
-  test("values go into nested fields, decoded", async () => {
+  test("set nested fields with decoded values", async () => {
     expect((await exchange("/api/v1/tasks/p/d%2Dx/a%20b/v1")).status).toBe(200);
     expect(last()).toMatchObject({ id: { project: "p", domain: "d-x", name: "a b", version: "v1" } });
   });
 
-  test("an additional binding reaches the same method", async () => {
+  test("of an additional binding reach the same method", async () => {
     await exchange("/api/v1/task_executions/p/d/e/n/tp/td/tn/tv/3");
     expect(last()).toMatchObject({
       id: { taskId: { project: "tp", version: "tv" }, nodeExecutionId: { executionId: { name: "e" }, nodeId: "n" }, retryAttempt: 3 },
@@ -177,12 +177,12 @@ describe("paths", () => {
     ["/api/v1/tasks/p/d/%zz/v1", 400, 3],
     ["/api/v1/tasks/p/d/missing/v1", 404, 5],
     ["/me", 501, 12],
-  ])("%s answers %i with code %i", async (path, status, code) => {
+  ])("%s is answered with %i and code %i", async (path, status, code) => {
     const answer = await exchange(path);
     expect([answer.status, answer.json]).toMatchObject([status, { code, details: [] }]);
   });
 
-  test("a slash at the end is an empty last value", async () => {
+  test("with a slash at the end have an empty last value", async () => {
     expect((await exchange("/api/v1/tasks/p/d/n/")).status).toBe(200);
     expect(last()).toMatchObject({ id: { name: "n", version: "" } });
   });
@@ -203,7 +203,7 @@ describe("paths", () => {
     expect(answer.text).toBe(method === "HEAD" ? "" : '{"code":12,"message":"Method Not Allowed","details":[]}');
   });
 
-  test("an enum in a path goes by name or number", async () => {
+  test("contain an enum by name or number", async () => {
     expect((await exchange("/api/v1/named_entities/WORKFLOW/p/d?limit=1")).json).toMatchObject({ token: "2" });
     expect((await exchange("/api/v1/named_entities/2/p/d?limit=1")).json).toMatchObject({ token: "2" });
   });
@@ -219,15 +219,15 @@ describe("queries", () => {
     expect(await list(query)).toMatchObject({ limit: 7, sortBy: { key: "k", direction: Sort_Direction.ASCENDING } });
   });
 
-  test("plus is a space, an escaped plus is a plus", async () => {
+  test("contain a plus as a space, and an escaped plus as a plus", async () => {
     expect((await list("filters=a+b%2Bc%3B")).filters).toBe("a b+c;");
   });
 
-  test("unknown parameters and what the path has set are passed over", async () => {
+  test("may contain unknown parameters and fields that the path has set, which are ignored", async () => {
     expect(await list("zzz=1&id.project=other&id.name=n&id.zzz.x=1")).toMatchObject({ id: { project: "p", domain: "d", name: "n" } });
   });
 
-  test("a duration, given as Go writes it", async () => {
+  test("contain durations in Go's format", async () => {
     await exchange("/api/v1/dataproxy/artifact_urn?native_url=x&expires_in=1m1.5s");
     expect(last()).toMatchObject({ nativeUrl: "x", expiresIn: { seconds: 61n, nanos: 500_000_000 } });
   });
@@ -248,13 +248,13 @@ describe("queries", () => {
     expect([answer.status, answer.json]).toMatchObject([400, { code: 3 }]);
   });
 
-  test("names the field", async () => {
+  test("are refused with the name of the field", async () => {
     expect((await exchange("/api/v1/executions/p/d?limit=many")).json).toMatchObject({
       message: expect.stringMatching(/"limit".*"many"/) as string,
     });
   });
 
-  test("a form may stand in for a long query", async () => {
+  test("may be sent as a form if they are long", async () => {
     const answer = await exchange("/api/v1/executions/p/d?limit=3", {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -277,7 +277,7 @@ describe("bodies", () => {
     expect(last()).toMatchObject({ spec: { launchPlan: { resourceType: 3 }, maxParallelism: 3 } });
   });
 
-  test("64-bit integers keep all digits, as numbers too", async () => {
+  test("contain 64-bit integers with all digits, also as JSON numbers", async () => {
     const integer = "9007199254740993";
     const body = `{"inputs":{"literals":{"a":{"scalar":{"primitive":{"integer":${integer}}}}}}}`;
     expect((await exchange(url, { method: "POST", body, headers: { "content-type": "application/json" } })).status).toBe(200);
@@ -291,7 +291,7 @@ describe("bodies", () => {
     ["text after the value", '{"project":"p"} trailing'],
     ["nothing", ""],
     ["white space", " \n"],
-  ])("%s is fine", async (_, body) => {
+  ])("%s is accepted", async (_, body) => {
     expect((await exchange(url, { method: "POST", body, headers: { "content-type": "application/json" } })).status).toBe(200);
   });
 
@@ -302,7 +302,7 @@ describe("bodies", () => {
     ["not JSON", "{project"],
     ["cut off", '{"project":"p"'],
     ["an unknown field", '{"zzz":1}'],
-    ["a key twice", '{"project":"a","project":"b"}'],
+    ["a duplicate key", '{"project":"a","project":"b"}'],
     ["a field in both spellings", '{"spec":{"launchPlan":{},"launch_plan":{}}}'],
     ["two members of a oneof", '{"spec":{"notificationOverrides":{},"disableAll":true}}'],
     ["a wrong type", '{"project":1}'],
@@ -316,7 +316,7 @@ describe("bodies", () => {
     expect([answer.status, answer.json]).toMatchObject([400, { code: 3 }]);
   });
 
-  test("an unknown field is named, and passed over where the body is not declared as JSON", async () => {
+  test("with an unknown field are refused with its name, and accepted unless they are declared as JSON", async () => {
     expect((await exchange(url, { method: "POST", json: { zzz: 1 } })).json).toMatchObject({
       message: expect.stringContaining('unknown field "zzz"') as string,
     });
@@ -326,20 +326,20 @@ describe("bodies", () => {
     expect(last()).toMatchObject({ project: "p" });
   });
 
-  test("invalid UTF-8 is an invalid argument", async () => {
+  test("with invalid UTF-8 are an invalid argument", async () => {
     const body = Buffer.concat([Buffer.from('{"project":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     expect((await exchange(url, { method: "POST", body, headers: { "content-type": "application/json" } })).status).toBe(400);
     expect((await exchange(url, { method: "POST", body: Buffer.from([0x0a, 1, 0xff]), headers: octet })).status).toBe(400);
   });
 
-  test("DELETE takes a body, and the path wins over it", async () => {
+  test("are read for DELETE, and fields of the path take precedence", async () => {
     await exchange("/api/v1/executions/p/d/e", { method: "DELETE", json: { cause: "c", id: { project: "other", org: "o" } } });
     expect(last()).toMatchObject({ cause: "c", id: { project: "p", name: "e", org: "o" } });
     expect((await exchange("/api/v1/executions/p/d/e?cause=query", { method: "DELETE" })).status).toBe(200);
     expect(last()).toMatchObject({ cause: "" });
   });
 
-  test("a body above the limit is refused, and the connection goes on with another", async () => {
+  test("above the limit are refused, and the connection serves the next request", async () => {
     const tooLarge = { project: "x".repeat(150_000) };
     const answer = await exchange(url, { method: "POST", json: tooLarge });
     expect([answer.status, answer.json]).toMatchObject([413, { code: 8 }]);
@@ -360,18 +360,18 @@ describe("bodies", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   const message = create(ExecutionCreateRequestSchema, { project: "p", name: "n" });
   const bytes = toBinary(ExecutionCreateRequestSchema, message);
 
-  test("protobuf for protobuf, JSON when Accept says so", async () => {
+  test("are protobuf for protobuf requests, and JSON if Accept asks for it", async () => {
     const plain = await exchange("/api/v1/executions", { method: "POST", body: bytes, headers: octet });
     expect([plain.headers["content-type"], plain.body.toString("hex")]).toEqual(["application/octet-stream", "0a060a017022016e"]);
     const json = await exchange("/api/v1/executions", { method: "POST", body: bytes, headers: { ...octet, accept: "application/json" } });
     expect(json.json).toMatchObject({ id: { project: "p", name: "n" } });
   });
 
-  test("protobuf for a GET that accepts it, errors too", async () => {
+  test("are protobuf for a GET that accepts it, also errors", async () => {
     const accept = { accept: "application/octet-stream" };
     const answer = await exchange("/api/v1/executions/p/d?limit=1&token=t", { headers: accept });
     expect(fromBinary(ExecutionListSchema, answer.body).token).toBe("t");
@@ -380,7 +380,7 @@ describe("answers", () => {
     expect(fromBinary(StatusSchema, failed.body)).toMatchObject({ code: 5, message: "no such task" });
   });
 
-  test("zero values appear, unset messages are null, unset members of a oneof do not appear", async () => {
+  test("contain zero values and null for unset messages, and omit unset members of a oneof", async () => {
     const { json } = await exchange("/api/v1/tasks/p/d/n/v");
     expect(json).toMatchObject({
       id: { resourceType: "UNSPECIFIED", org: "" },
@@ -393,7 +393,7 @@ describe("answers", () => {
     expect((json as { closure: { compiledTask: { template: object } } }).closure.compiledTask.template).not.toHaveProperty("container");
   });
 
-  test("64-bit integers are text, metadata maps are empty objects", async () => {
+  test("contain 64-bit integers as text and empty metadata maps as objects", async () => {
     const { json, body } = await exchange("/api/v1/data/executions/p/d/e");
     expect(json).toEqual({
       outputs: null,
@@ -409,14 +409,14 @@ describe("answers", () => {
     ).toBeDefined();
   });
 
-  test("names are those of the .proto file when JSON is asked for by name, else lowerCamelCase", async () => {
+  test("use names of the .proto file if JSON is requested by name, else lowerCamelCase", async () => {
     const path = "/api/v1/data/executions/p/d/e";
     expect((await exchange(path, { headers: { accept: "application/json" } })).json).toHaveProperty("full_inputs");
     expect((await exchange(path, { headers: { "content-type": "application/json; charset=utf-8" } })).json).toHaveProperty("full_inputs");
     expect((await exchange(path, { headers: { accept: "application/json, text/plain, */*" } })).json).toHaveProperty("fullInputs");
   });
 
-  test("an empty response is an empty object", async () => {
+  test("without fields are an empty object", async () => {
     expect((await exchange("/api/v1/executions/p/d/e", { method: "PUT", json: {} })).text).toBe("{}");
     expect(
       (await exchange("/api/v1/executions/p/d/e", { method: "PUT", body: toBinary(EmptySchema, create(EmptySchema)), headers: octet })).body
@@ -424,7 +424,7 @@ describe("answers", () => {
     ).toBe(0);
   });
 
-  test("details of an error carry their type", async () => {
+  test("contain the type of each error detail", async () => {
     const answer = await exchange("/api/v1/tasks", { method: "POST", json: {} });
     expect([answer.status, answer.json]).toEqual([
       400,
@@ -436,30 +436,30 @@ describe("answers", () => {
     ]);
   });
 
-  test("an undeclared failure says nothing of its cause", async () => {
+  test("to an undeclared failure do not contain its cause", async () => {
     const answer = await exchange("/api/v1/domains");
     expect([answer.status, answer.json]).toEqual([500, { code: 13, message: "internal error", details: [] }]);
     expect((await exchange("/broken")).status).toBe(500);
   });
 
-  test("statuses and texts that headers cannot hold", async () => {
+  test("encode error texts that headers cannot contain", async () => {
     expect((await exchange("/api/v1/projects/x")).status).toBe(400);
     const answer = await exchange("/api/v1/projects/auth");
     expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, "no?text"]);
   });
 
-  test("a timeout given by the client ends the call", async () => {
+  test("end a call at the timeout of the client", async () => {
     expect((await exchange("/api/v1/projects", { headers: { "grpc-timeout": "20m" } })).status).toBe(504);
     expect((await exchange("/api/v1/projects", { headers: { "grpc-timeout": "soon" } })).status).toBe(400);
   });
 
-  test.each(["1500u", "1n", "1000H", "99999999H"])("a timeout of %s is one, however short or long", async (timeout) => {
+  test.each(["1500u", "1n", "1000H", "99999999H"])("apply a timeout of %s, however short or long", async (timeout) => {
     const short = /[un]$/.test(timeout);
     const path = short ? "/api/v1/projects" : "/api/v1/version";
     expect((await exchange(path, { headers: { "grpc-timeout": timeout } })).status).toBe(short ? 504 : 200);
   });
 
-  test("streams are lines of JSON", async () => {
+  test("of streams are JSON lines", async () => {
     const path = "/api/v1/agent/task/logs/a/1/meta";
     const answer = await exchange(`${path}?token=t`);
     expect(
@@ -473,7 +473,7 @@ describe("answers", () => {
 });
 
 describe("context", () => {
-  test("headers, request ids and the peer", async () => {
+  test("contains headers, request ids and the peer", async () => {
     await exchange("/api/v1/tasks/p/d/n/v", { headers: { "X-Request-ID": "mine", Authorization: "Bearer x", "Grpc-Metadata-Own": "o" } });
     const context = calls.at(-1)?.context;
     expect(context).toMatchObject({ requestId: "mine", transport: "rest", peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string });
@@ -487,8 +487,8 @@ describe("context", () => {
   });
 });
 
-describe("around the services", () => {
-  test("health, own routes, the API's description", async () => {
+describe("other paths of the server", () => {
+  test("serve health, additional routes and the API's description", async () => {
     const health = await exchange("/healthcheck");
     expect([health.status, health.text, health.headers["content-type"]]).toEqual([200, "", undefined]);
     expect((await exchange("/files/a%20b?q=1")).text).toBe("/files/a%20b 1");
@@ -530,7 +530,7 @@ describe("around the services", () => {
       200,
       { "access-control-allow-headers": "Content-Type,X-Own" },
     ],
-  ])("preflight with %s", async (_, headers, status, expected) => {
+  ])("answer a preflight request with %s", async (_, headers, status, expected) => {
     const answer = await preflight(headers as Record<string, string>);
     expect([answer.status, answer.text]).toEqual([status, ""]);
     expect(answer.headers).toMatchObject(expected);
@@ -538,7 +538,7 @@ describe("around the services", () => {
     expect(granted).toBe(status === 200 && "Origin" in headers);
   });
 
-  test("preflight on an unknown path, and an error with an origin", async () => {
+  test("answer a preflight request for an unknown path, and errors with the allowed origin", async () => {
     expect((await preflight({ Origin: origin, "Access-Control-Request-Method": "GET" }, "/nosuch")).status).toBe(200);
     expect((await exchange("/nosuch", { headers: { Origin: origin } })).headers).toMatchObject({ "access-control-allow-origin": origin });
     expect((await exchange("/api/v1/version")).headers).not.toHaveProperty("access-control-allow-origin");
@@ -562,9 +562,9 @@ describe("web pages of other origins", () => {
       403,
     ],
     ["a read by a rebound name", "GET", { host: "evil.example:30080" }, 403],
-    ["a body that a page may send unasked", "POST", { "content-type": "text/plain" }, 415],
+    ["a body that a page may send without a preflight", "POST", { "content-type": "text/plain" }, 415],
     ["a body without a type", "POST", {}, 415],
-  ])("%s is refused before its handler, without leave to read", async (_, method, headers, status) => {
+  ])("%s is refused before its handler, without CORS headers", async (_, method, headers, status) => {
     const body = method === "POST" ? task : undefined;
     for (const path of ["/api/v1/tasks", "/api/v1/executions/p/d"]) {
       const answer = await exchange(path, { method, headers: headers as Record<string, string>, ...(body && { body }) });
@@ -574,7 +574,7 @@ describe("web pages of other origins", () => {
     expect(calls).toEqual([]);
   });
 
-  test("Grpc-Metadata-* stands for no header that browsers and proxies set, and overrides none", async () => {
+  test("cannot set or override headers of browsers and proxies by Grpc-Metadata-*", async () => {
     const names = ["Origin", "Sec-Fetch-Site", "Host", "Cookie", "Authorization", "X-Forwarded-For", "Own"];
     const forged = Object.fromEntries(names.map((name) => [`Grpc-Metadata-${name}`, "forged"]));
     await exchange("/api/v1/executions/p/d", { headers: { ...forged, "sec-fetch-site": "same-origin" } });

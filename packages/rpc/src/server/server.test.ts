@@ -75,7 +75,7 @@ function rawCall({
   }).finally(() => client.close());
 }
 
-test("a caller that names a call gets the name back, others learn the name when the call fails", async () => {
+test("a caller that sends a request id gets it back, and other callers get a generated id with a failure", async () => {
   const service = implement(AdminService, {
     getVersion: () => ({}),
     getDomains: () => {
@@ -108,7 +108,7 @@ test("a caller that names a call gets the name back, others learn the name when 
 });
 
 describe("unary calls", () => {
-  test("an answer that is encoded already is the same over gRPC and REST", async () => {
+  test("return encoded responses unchanged over gRPC and REST", async () => {
     const version = create(GetVersionResponseSchema, { controlPlaneVersion: { Build: "b", Version: "1" } });
     const { channel, port } = await start({
       services: [
@@ -124,7 +124,7 @@ describe("unary calls", () => {
     expect(await answer.json()).toEqual({ controlPlaneVersion: { Build: "b", Version: "1", BuildTime: "" } });
   });
 
-  test("many at once, over one connection", async () => {
+  test("run concurrently over one connection", async () => {
     const { channel } = await start({
       services: [
         implement(AdminService, {
@@ -140,7 +140,7 @@ describe("unary calls", () => {
     expect(answers.map((task) => task.shortDescription)).toEqual(Array.from({ length: 500 }, (_, index) => `n${index}`));
   });
 
-  test("errors keep code, text and details, in any script", async () => {
+  test("keep code, text and details of errors, in any script", async () => {
     const text = "100% \u00fcber \u6f22\u5b57 \u{1f600}\nsecond\tline \ud800 end";
     const { channel } = await start({
       services: [
@@ -163,7 +163,7 @@ describe("unary calls", () => {
     ["spaces", " "],
     ["three bytes each", "\u6f22"],
     ["four bytes each", "\u{1f600}"],
-  ])("a text far too long (%s) is cut so that stock clients still get it, with its details", async (_, piece) => {
+  ])("return a shortened error text (%s) that stock clients accept, with its details", async (_, piece) => {
     const details = [{ schema: InactiveProjectSchema, message: create(InactiveProjectSchema, { id: "p" }) }];
     const { port } = await start({
       services: [
@@ -188,7 +188,7 @@ describe("unary calls", () => {
     }
   });
 
-  test("an undeclared failure is INTERNAL with a constant text, and logged with its stack", async () => {
+  test("that fail with an undeclared error return INTERNAL and a constant text, and its stack is logged", async () => {
     const lines: { fields: { err?: Error }; text: string }[] = [];
     const logger = createLogger({ service: "test", level: "silent" });
     logger.error = ((fields: { err?: Error }, text: string) => void lines.push({ fields, text })) as typeof logger.error;
@@ -216,7 +216,7 @@ describe("unary calls", () => {
     ["invalid UTF-8", "0a03120180"],
     ["a zero tag", "00"],
     ["groups nested too deep", "1b".repeat(200)],
-  ])("a request of %s is INVALID_ARGUMENT", async (_, hex) => {
+  ])("with a request of %s are INVALID_ARGUMENT", async (_, hex) => {
     const { port } = await start({ services: [implement(AdminService, { getTask: () => ({}) })] });
     const call = rawCall({ port, path: "/flyteidl.service.AdminService/GetTask", bytes: Buffer.from(hex, "hex") });
     await expect(call).rejects.toMatchObject({
@@ -225,7 +225,7 @@ describe("unary calls", () => {
     });
   });
 
-  test("unknown fields, gzip and 64 KiB of a token are fine; what is not offered is UNIMPLEMENTED", async () => {
+  test("accept unknown fields, gzip and a token of 64 KiB; other encodings are UNIMPLEMENTED", async () => {
     const { port, channel } = await start({
       services: [implement(AdminService, { getVersion: () => ({}) }), unimplementedService(IdentityService)],
     });
@@ -250,7 +250,7 @@ describe("unary calls", () => {
     ).toBeDefined();
   });
 
-  test("a message above the limit is RESOURCE_EXHAUSTED and does no harm to the next", async () => {
+  test("with a message above the limit are RESOURCE_EXHAUSTED, and the next call succeeds", async () => {
     const { channel } = await start({
       services: [implement(AdminService, { getTask: ({ id }) => ({ shortDescription: String(id?.name.length) }) })],
     });
@@ -259,7 +259,7 @@ describe("unary calls", () => {
     expect((await client.getTask({ id: { name: "x".repeat(4_000_000) } })).shortDescription).toBe("4000000");
   });
 
-  test("who gives the metadata is told of calls that were refused for want of sign-in, and of no others", async () => {
+  test("report only calls refused as unauthenticated to the provider of their metadata", async () => {
     const codes = [Code.UNAUTHENTICATED, Code.PERMISSION_DENIED] as const;
     let calls = 0;
     const getTask = () => {
@@ -277,7 +277,7 @@ describe("unary calls", () => {
     }
   });
 
-  test("a call that is aborted while its metadata are fetched is not made", async () => {
+  test("that are aborted while their metadata are fetched are not sent", async () => {
     let calls = 0;
     const { port } = await start({ services: [implement(AdminService, { getTask: () => ({ shortDescription: String(++calls) }) })] });
     const given = new AbortController();
@@ -295,7 +295,7 @@ describe("unary calls", () => {
     }
   });
 
-  test("the context knows the caller, and its signal when the caller goes", async () => {
+  test("have a context with the caller and a signal that is aborted when the caller disconnects", async () => {
     let seen: CallContext | undefined;
     const gone = Promise.withResolvers<void>();
     const { channel } = await start({
@@ -323,7 +323,7 @@ describe("unary calls", () => {
   });
 });
 
-test("interceptors run around each call, outermost first, and may refuse it", async () => {
+test("run interceptors around each call, outermost first, which may refuse it", async () => {
   const order: string[] = [];
   const { channel, port } = await start({
     services: [
@@ -364,7 +364,7 @@ describe("streams", () => {
     },
   });
 
-  test("from the server, in order, and with the error at their end", async () => {
+  test("from the server keep their order and end with the error", async () => {
     const { channel } = await start({ services: [agents] });
     const client = createClient({ channel, service: AsyncAgentService });
     const tokens: string[] = [];
@@ -379,7 +379,7 @@ describe("streams", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("both ways, answers before the last request", async () => {
+  test("in both directions deliver responses before the last request", async () => {
     const { channel } = await start({
       services: [
         implement(SyncAgentService, {
@@ -407,7 +407,7 @@ describe("streams", () => {
     expect(answered).toBe(1);
   });
 
-  test("a stream of many requests leaves no listener for each of them", async () => {
+  test("of many requests accumulate no listeners", async () => {
     const { channel } = await start({
       services: [
         implement(SyncAgentService, {
@@ -429,7 +429,7 @@ describe("streams", () => {
     expect([answered, warnings]).toEqual([20, []]);
   });
 
-  test("a client that leaves the loop stops the server's", async () => {
+  test("of the server stop when the client leaves the loop", async () => {
     const stopped = Promise.withResolvers<void>();
     const errors: string[] = [];
     const logger = createLogger({ service: "test", level: "silent" });
@@ -456,7 +456,7 @@ describe("streams", () => {
 });
 
 describe("health and reflection", () => {
-  test("check and watch, until the server drains", async () => {
+  test("answer check and watch until the server drains", async () => {
     const { server, channel } = await start({ services: [] });
     const client = createClient({ channel, service: Health });
     expect((await client.check({ service: "flyteadmin" })).status).toBe(1);
@@ -541,7 +541,7 @@ describe("web pages of other origins", () => {
     return [code, called.length];
   };
 
-  test("a gRPC call by a rebound name, or with another page's origin, is refused before its handler", async () => {
+  test("with a rebound host name or another page's origin have gRPC calls refused before the handler", async () => {
     expect(await calledWith({})).toEqual([0, 1]);
     expect(await calledWith({ authority: "localhost:30080" })).toEqual([0, 1]);
     expect(await calledWith({ authority: "evil.example:30080" })).toEqual([7, 0]);
@@ -551,7 +551,7 @@ describe("web pages of other origins", () => {
 });
 
 describe("the port", () => {
-  test("knows the protocol however the first bytes are cut", async () => {
+  test("detects the protocol for any split of the first bytes", async () => {
     const { port } = await start({ services: [implement(AdminService, { getVersion: () => ({}) })] });
     const socket = connect(port, "127.0.0.1");
     socket.setNoDelay(true);
@@ -591,7 +591,7 @@ describe("the port", () => {
     await expect(createClient({ channel, service: AdminService }).getVersion({})).resolves.toBeDefined();
   });
 
-  test("rejects when it is taken", async () => {
+  test("cannot be bound twice", async () => {
     const { port } = await start({});
     const other = createRpcServer({ logger: createLogger({ service: "test", level: "silent" }), services: [] });
     expect(() => other.address).toThrow("is not listening");
@@ -615,7 +615,7 @@ describe("drain", () => {
     return { options: { services: [service] }, started: started.promise, finish: finish.resolve, aborted: () => signal?.aborted ?? false };
   };
 
-  test("lets a gRPC call end and takes no new one", async () => {
+  test("lets gRPC calls end and accepts no new one", async () => {
     const { options, started, finish } = slow();
     const { server, channel, port } = await start(options);
     const call = createClient({ channel, service: AdminService }).getVersion({});
@@ -629,7 +629,7 @@ describe("drain", () => {
     await drained;
   });
 
-  test("lets a REST call end, and closes connections that are kept", async () => {
+  test("lets REST calls end, and closes idle connections", async () => {
     const { options, started, finish } = slow();
     const { server, port } = await start(options);
     const agent = new Agent({ keepAlive: true });
@@ -653,7 +653,7 @@ describe("drain", () => {
     agent.destroy();
   });
 
-  test("answers on for a while, though it says that it will not", async () => {
+  test("keeps serving for the announced delay while it reports that it drains", async () => {
     const answered = implement(AdminService, { getVersion: () => ({}) });
     const { server, channel } = await start({ services: [answered] });
     const health = createClient({ channel, service: Health });
@@ -666,7 +666,7 @@ describe("drain", () => {
     expect((await failure(admin.getVersion({}, { deadlineMs: 1_000 }))).code).toBe(Code.UNAVAILABLE);
   });
 
-  test("breaks off at its deadline", async () => {
+  test("cuts calls off at its deadline", async () => {
     const { options, started, aborted } = slow();
     const { server, channel } = await start(options);
     const call = failure(createClient({ channel, service: AdminService }).getVersion({}));

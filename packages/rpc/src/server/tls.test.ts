@@ -68,7 +68,7 @@ function certificate(): Promise<PeerCertificate> {
   });
 }
 
-test("gRPC and REST over TLS on one port, and nothing in plaintext", async () => {
+test("gRPC and REST are served over TLS on one port, and plaintext is refused", async () => {
   expect(await byGrpc()).toBeGreaterThan(0);
   expect(await byRest()).toBe(200);
   const answered = await new Promise<string>((done) => {
@@ -91,7 +91,7 @@ function negotiated(offered: string[]): Promise<string | false | null> {
   });
 }
 
-test("clients that offer HTTP/1.1, as browsers do, get it; those that offer h2 alone, as gRPC clients do, get h2", async () => {
+test("clients that offer HTTP/1.1, as browsers do, get it, and clients that offer only h2, as gRPC clients do, get h2", async () => {
   expect(await negotiated(["h2", "http/1.1"])).toBe("http/1.1");
   expect(await negotiated(["http/1.1"])).toBe("http/1.1");
   expect(await negotiated(["h2"])).toBe("h2");
@@ -99,7 +99,7 @@ test("clients that offer HTTP/1.1, as browsers do, get it; those that offer h2 a
   await expect(negotiated(["spdy/3"])).rejects.toThrow(/no.application.protocol/i);
 });
 
-test("a renewed certificate is taken without a restart; one that does not fit its key is not", async () => {
+test("a renewed certificate is used without a restart, and one that does not match its key is ignored", async () => {
   writeFileSync(certFile, "no certificate");
   await new Promise((done) => setTimeout(done, 200));
   expect((await certificate()).subject.CN).toBe("first");
@@ -108,7 +108,7 @@ test("a renewed certificate is taken without a restart; one that does not fit it
   expect([await byGrpc(), await byRest()]).toEqual([expect.any(Number), 200]);
 });
 
-test("a client that does not go on with the handshake loses its connection", async () => {
+test("a client that does not finish the handshake loses its connection", async () => {
   const short = createRpcServer({ logger, services: [], tls: { certFile, keyFile, reloadMs: 50 }, headersMs: 100 });
   const { port: at } = await short.listen({ host: "127.0.0.1", port: 0 });
   const silent = connectTcp(at, "127.0.0.1");
@@ -118,7 +118,7 @@ test("a client that does not go on with the handshake loses its connection", asy
   await short.drain({ deadlineMs: 100 });
 });
 
-test("without a certificate the port does not open", async () => {
+test("without a certificate the server does not start", async () => {
   const none = createRpcServer({ logger, services: [], tls: { certFile: join(folder, "none"), keyFile, reloadMs: 50 } });
   await expect(none.listen({ host: "127.0.0.1", port: 0 })).rejects.toThrow(/ENOENT/);
 });

@@ -85,8 +85,8 @@ describe("a minimal plugin passes the conformance cases", () => {
 
 describe("the conformance cases detect", () => {
   it.each([
-    ["a plugin that starts again on a repeat", (world: JobWorld) => world.jobs.forEach((job) => job.starts++)],
-    ["a plugin whose stopped jobs go on", (world: JobWorld) => world.jobs.forEach((job) => (job.state = "running"))],
+    ["a plugin that starts another job for a repeated request", (world: JobWorld) => world.jobs.forEach((job) => job.starts++)],
+    ["a plugin whose aborted jobs continue", (world: JobWorld) => world.jobs.forEach((job) => (job.state = "running"))],
   ])("%s", async (_, spoil) => {
     class Broken extends JobWorld {
       override plugin(): Plugin {

@@ -15,7 +15,7 @@ const unavailable = await findVersitygw((what) => process.stderr.write(`building
   },
 );
 
-test.skipIf(unavailable)("an S3 service has the buckets that were asked for and opens none without keys", async () => {
+test.skipIf(unavailable)("an S3 service has the requested buckets and refuses requests without keys", async () => {
   const server = await startVersitygw({ dataDir: folder, buckets: ["data"], accessKeyId: "id", secretAccessKey: "secret" });
   const statusOf = async (path: string) => (await fetch(`${server.url}/${path}`, { method: "HEAD" })).status;
   expect([await statusOf("data"), await statusOf("other")]).toEqual([403, 404]);

@@ -21,7 +21,7 @@ async function call(url: string, path: string, body: object): Promise<{ kvs?: { 
   return (await answer.json()) as { kvs?: { value: string }[]; code?: number };
 }
 
-test.skipIf(unavailable)("etcd keeps its folder over a crash and another port, and compaction drops what was before", async () => {
+test.skipIf(unavailable)("etcd keeps its data over a crash and a change of port, and a compaction removes old revisions", async () => {
   const dataDir = join(folder, "data");
   const first = await startEtcd({ dataDir });
   for (const value of ["old", "new"]) await call(first.url, "put", { key: base64("key"), value: base64(value) });

@@ -11,7 +11,7 @@ test.each([
   "ALTER TABLE executions ADD COLUMN c timestamptz GENERATED ALWAYS AS (to_timestamp(started_ns, 1)) STORED",
   "-- DROP TABLE executions;\nUPDATE executions SET a = 'DROP TABLE; x'; DROP INDEX executions_error",
   "ALTER TABLE executions ALTER COLUMN a SET DEFAULT 'y'",
-])("adds: %s", (sql) => {
+])("a compatible migration: %s", (sql) => {
   expect(findIncompatibleStatements(sql)).toEqual([]);
 });
 
@@ -33,11 +33,11 @@ test.each([
   "CREATE TABLE a (of bigint REFERENCES executions (id))",
   "ALTER TABLE executions ADD COLUMN of bigint REFERENCES workflows (id)",
   "CREATE TRIGGER t BEFORE INSERT ON executions EXECUTE FUNCTION f()",
-])("takes away: %s", (sql) => {
+])("an incompatible migration: %s", (sql) => {
   expect(findIncompatibleStatements(sql)).toHaveLength(1);
 });
 
-test("a file that says from which build on it takes away may", () => {
+test("an incompatible migration may declare the first build that no longer uses the removed part", () => {
   const directory = mkdtempSync(join(tmpdir(), "migrations-"));
   const write = (name: string, sql: string) => writeFileSync(join(directory, name), sql);
   write("0001_a.sql", "ALTER TABLE x DROP COLUMN a;");

@@ -13,7 +13,7 @@ const sound = {
 };
 
 test.each([
-  ["as admin writes it", sound, TEMPLATE],
+  ["in the form that admin writes", sound, TEMPLATE],
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
   // In Go FlyteAdmin given labels override its own, and a child execution is given those of its
@@ -28,15 +28,15 @@ test.each([
     { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "x" } } },
     TEMPLATE,
   ],
-  ["by another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
-  ["with nothing to recover", { ...sound, executionConfig: { RecoveryExecution: {} } }, TEMPLATE],
+  ["in the namespace of another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
+  ["without an execution to recover", { ...sound, executionConfig: { RecoveryExecution: {} } }, TEMPLATE],
   [
-    "with another execution of the project to recover",
+    "with an execution of the same project to recover",
     { ...sound, executionConfig: { RecoveryExecution: { ...executionId, name: "e0" } } },
     TEMPLATE,
   ],
-  ["before its first round", { ...sound, status: { phase: 0, dataDir: "" } }, TEMPLATE],
-])("a resource %s stands for its execution", (_, resource, template) => {
+  ["without a status", { ...sound, status: { phase: 0, dataDir: "" } }, TEMPLATE],
+])("a resource %s is accepted for its execution", (_, resource, template) => {
   expect(() => checkIdentity(resource, template)).not.toThrow();
 });
 

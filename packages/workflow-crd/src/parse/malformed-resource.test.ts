@@ -19,12 +19,12 @@ test.each([
   ["running", true],
   [7, true],
   [[], true],
-])("status %j: something may have begun is %s", (status, begun) => {
+])("status %j: an attempt may have started is %s", (status, begun) => {
   expect(readMalformed({ status }).maybeStarted).toBe(begun);
 });
 
 test.each([undefined, null, 5, "text", [], { tasks: "none" }, { tasks: [null] }])(
-  "%j is no resource at all, and read all the same",
+  "%j is not a resource and yields no task types",
   (json) => {
     expect(readMalformed(json)).toEqual({ taskTypes: [], maybeStarted: false });
   },

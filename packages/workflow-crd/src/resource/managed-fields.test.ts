@@ -8,6 +8,6 @@ test.each([
   [[{}], false],
   [[{ operation: "Update" }, { operation: "Update" }], true],
   [[{ operation: "Update" }, { operation: "Apply" }], false],
-])("%j", (record, expected) => {
+])("hasOnlyUpdateManagers of %j", (record, expected) => {
   expect(hasOnlyUpdateManagers(record)).toBe(expected);
 });

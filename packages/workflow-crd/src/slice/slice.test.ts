@@ -59,7 +59,7 @@ test.each([
   expect(() => decodeSlice(bytes, "s")).toThrow(problem);
 });
 
-test("nodes are assembled below their parents, whatever slices hold them", () => {
+test("nodes are assembled below their parents, for any distribution over slices", () => {
   const loaded = (key: string, of: readonly SliceEntry[]) => ({ key, name: `${key}.1`, entries: of });
   const slices = [
     loaded("0", [
@@ -96,7 +96,7 @@ test("a slice of a newer build is distinguished from a malformed one", () => {
 });
 
 test.each(["..", ".", "", "../../other-execution/slices/0.1", "a/b", "0.1?x", "%2e%2e", "0.1\n"])(
-  "a slice named %j is refused: propeller reads and removes what it names",
+  "a slice named %j is refused, because propeller reads and deletes slices by name",
   (name) => {
     const status = new Field({ slices: { version: 1, prefix: "s3://b/p-d-e", generation: 1, names: { 0: name } } }, "status");
     expect(() => sliceReferences(status)).toThrow(/names\.0: must be a blob name without directories/);

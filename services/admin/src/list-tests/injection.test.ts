@@ -153,14 +153,14 @@ async function expectUntouched(): Promise<void> {
   expect(count.rows[0]?.n).toBe(1n);
 }
 
-test("what is tried is a list of the API, and each field of it", () => {
+test("the tested lists are all lists of the API, with all their fields", () => {
   const known = new Set(lists().map(({ name }) => name));
   expect(known.size).toBeGreaterThan(12);
   expect([...known]).toEqual(expect.arrayContaining(["ListTasks", "ListExecutions", "ListProjects", "ListSignals", "ListTaskExecutions"]));
   expect(FIELDS.length).toBeGreaterThan(80);
 });
 
-test("in the value of every filter", async () => {
+test("SQL in the value of every filter is treated as text", async () => {
   const filtered = lists().filter((method) => field(method, "filters") !== undefined);
   const tries = filtered.flatMap((method, index) =>
     FIELDS.map((name, place): Try => {
@@ -173,7 +173,7 @@ test("in the value of every filter", async () => {
   await expectUntouched();
 });
 
-test("a value that would be true for every row is true for none", async () => {
+test("a value that would be true for every row in SQL matches no row", async () => {
   const projects = lists().find(({ name }) => name === "ListProjects") as DescMethod;
   expect(await byGrpc(projects, {})).toEqual({ code: "OK", rows: 1 });
   for (const value of VALUES) {
@@ -184,7 +184,7 @@ test("a value that would be true for every row is true for none", async () => {
   }
 });
 
-test("in the name of a field, a function, a sort key or a token", async () => {
+test("SQL in the name of a field, a function, a sort key or a token is refused", async () => {
   const hostile = [
     "name; DROP TABLE tasks",
     'name" OR true --',
@@ -212,7 +212,7 @@ test("in the name of a field, a function, a sort key or a token", async () => {
   await expectUntouched();
 });
 
-test("in every sort key that there is, put behind it", async () => {
+test("SQL appended to every sort key is refused", async () => {
   const sorted = lists().filter((method) => field(method, "sort_by") !== undefined);
   const tries = sorted.flatMap((method) =>
     FIELDS.flatMap((name): Try[] => [

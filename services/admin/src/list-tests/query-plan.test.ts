@@ -73,21 +73,21 @@ const ofTasks = { resource_type: 1 };
 test.each<[string, ListEntity, Partial<ListRequest> & { sort?: [string, 0 | 1] }]>([
   ["newest tasks", taskEntity, { sort: newest }],
   ["oldest tasks", taskEntity, { sort: ["created_at", 1] }],
-  ["tasks in no order", taskEntity, {}],
+  ["tasks without an order", taskEntity, {}],
   ["latest version of a task", taskEntity, { equal: { name: "n7" }, limit: 1, sort: newest }],
   ["tasks by name", taskEntity, { sort: ["name", 1] }],
   ["tasks of a type", taskEntity, { filters: "eq(type,type3)" }],
   ["tasks since", taskEntity, { filters: "gt(created_at,2099-01-01T00:00:00Z)", sort: newest }],
-  ["tasks of some names", taskEntity, { filters: "value_in(name,n1;n7;n9)", sort: newest }],
-  ["tasks by update", taskEntity, { sort: ["updated_at", 0] }],
+  ["tasks with names of a list", taskEntity, { filters: "value_in(name,n1;n7;n9)", sort: newest }],
+  ["tasks by time of update", taskEntity, { sort: ["updated_at", 0] }],
   ["tasks by description", taskEntity, { sort: ["short_description", 0] }],
   ["a version of a task", taskEntity, { filters: "eq(name,n7)+eq(version,v561)" }],
   ["newest workflows", workflowEntity, { sort: newest }],
   ["latest version of a workflow", workflowEntity, { equal: { name: "n7" }, limit: 1, sort: newest }],
   ["workflows by name", workflowEntity, { sort: ["name", 1] }],
-  ["workflows by update", workflowEntity, { sort: ["updated_at", 1] }],
+  ["workflows by time of update", workflowEntity, { sort: ["updated_at", 1] }],
   ["workflows by description", workflowEntity, { sort: ["short_description", 0] }],
-  ["launch plans by update", launchPlanEntity, { sort: ["updated_at", 0] }],
+  ["launch plans by time of update", launchPlanEntity, { sort: ["updated_at", 0] }],
   ["launch plans by condition", launchPlanEntity, { sort: ["launch_condition_type", 0] }],
   ["newest launch plans", launchPlanEntity, { sort: newest }],
   ["active launch plans", launchPlanEntity, { equal: { state: 1 }, sort: newest }],
@@ -100,7 +100,7 @@ test.each<[string, ListEntity, Partial<ListRequest> & { sort?: [string, 0 | 1] }
   ["names", namedEntityEntity, { equal: ofTasks, sort: ["name", 1], filters: "not_like(name,.flytegen%)" }],
   ["active names", namedEntityEntity, { equal: ofTasks, filters: "eq(state,0)", sort: ["name", 1] }],
   ["archived names", namedEntityEntity, { equal: ofTasks, filters: "eq(state,1)", sort: ["name", 0] }],
-])("%s: no table is read whole and no more than a part of it is sorted", async (_, entity, request) => {
+])("%s: no table is scanned completely and only a part of it is sorted", async (_, entity, request) => {
   const nodes = await run(entity, request);
   expect(nodes.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"])).toEqual([]);
   const read = nodes.filter((node) => node["Relation Name"] !== undefined).map((node) => node["Actual Rows"]);

@@ -5,7 +5,7 @@ const check = (values: Record<string, string>) => () => checkLabels({ $typeName:
 const EXAMPLES =
   "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-test("labels that Kubernetes takes pass", () => {
+test("labels that are valid in Kubernetes are accepted", () => {
   expect(check({ a: "", "example.com/Name_1": "v-1.2_x", ["n".repeat(63)]: "v".repeat(63), [`${"p".repeat(253)}/n`]: "1" })).not.toThrow();
 });
 
@@ -21,6 +21,6 @@ test.each([
   [{ [`${"p".repeat(254)}/n`]: "v" }, "[prefix part must be no more than 253 characters]"],
   [{ "a/b/c": "v" }, "[a qualified name must consist of"],
   [{ "-a": "v" }, "[name part must consist of"],
-])("%j is refused in the words of Kubernetes", (values, message) => {
+])("%j is refused with the error text of Kubernetes", (values, message) => {
   expect(check(values)).toThrow(message);
 });

@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.drain({ deadlineMs: 100 })));
 });
 
-test("what all connectors run, each name once", async () => {
+test("the agents of all connectors are listed, each name once", async () => {
   const admin = await adminOf([first, second]);
   expect((await admin.listAgents({})).agents.map(({ name, isSync }) => [name, isSync])).toEqual([
     ["a", false],
@@ -55,14 +55,14 @@ test("what all connectors run, each name once", async () => {
   await expect(admin.getAgent({})).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });
 
-test("a connector that is away hides no other", async () => {
+test("an unreachable connector hides no other", async () => {
   const admin = await adminOf([dead, second]);
   expect((await admin.listAgents({})).agents.map(({ name }) => name)).toEqual(["b", "c"]);
   expect((await admin.getAgent({ name: "c" })).agent?.name).toBe("c");
   await expect(admin.getAgent({ name: "a" })).rejects.toMatchObject({ code: Code.UNAVAILABLE });
 });
 
-test("where there are none there are none", async () => {
+test("without connectors the list is empty", async () => {
   const admin = await adminOf([]);
   expect((await admin.listAgents({})).agents).toEqual([]);
   await expect(admin.getAgent({ name: "a" })).rejects.toMatchObject({ code: Code.NOT_FOUND });

@@ -88,12 +88,12 @@ describe("values", () => {
     expect(JSON.parse(text("inputs.json"))).toEqual({ list: [1, ["a"]], map: { k: 2, "../up": 3 } });
   });
 
-  it("PROTO: inputs.pb alone has all", async () => {
+  it("with format PROTO, only inputs.pb is written", async () => {
     await download({ n: integerLiteral(1) }, "--format", "PROTO");
     expect(readdirSync(folder).toSorted()).toEqual(["inputs.pb", "n"]);
   });
 
-  it("a literal that stands elsewhere is fetched", async () => {
+  it("an offloaded literal is fetched", async () => {
     const uri = `${ground.remote}/large`;
     await ground.store.put(uri, toBinary(LiteralSchema, stringLiteral("much")));
     await download({ x: create(LiteralSchema, { value: { case: "offloadedMetadata", value: { uri } } }) });
@@ -191,7 +191,7 @@ it.each([
   [["download", "--to-output-prefix", "x", "--format", "XML"], "--format: must be one of JSON, YAML, PROTO"],
   [["download", "--to-output-prefix", "x", "--timeout", "soon"], "--timeout"],
   [["download", "--colour", "red"], "--colour"],
-])("says what is wrong with %j", (words, message) => {
+])("the error says what is wrong with %j", (words, message) => {
   mkdirSync(folder);
   expect(() => ground.run(words)).toThrow(message);
 });

@@ -81,13 +81,13 @@ describe("values", () => {
 
   it.each<[string, Type, string, string]>([
     ["no integer", simple(SimpleType.INTEGER), "1.5", 'output x: "1.5" is no integer of 64 bits'],
-    ["an integer that does not fit", simple(SimpleType.INTEGER), "9223372036854775808", "no integer of 64 bits"],
+    ["an integer out of range", simple(SimpleType.INTEGER), "9223372036854775808", "no integer of 64 bits"],
     ["no number", simple(SimpleType.FLOAT), "0x10", "is no number"],
     ["no boolean", simple(SimpleType.BOOLEAN), "yes", "is no boolean"],
     ["no time", simple(SimpleType.DATETIME), "yesterday", "RFC 3339"],
     ["no duration", simple(SimpleType.DURATION), "5 minutes", "is no duration"],
     ["no JSON", simple(SimpleType.STRUCT), "{", "the content is not JSON"],
-    ["another value of an enum", { type: { case: "enumType", value: { values: ["red"] } } }, "blue", "the enum (red)"],
+    ["a value outside the enum", { type: { case: "enumType", value: { values: ["red"] } } }, "blue", "the enum (red)"],
     ["too much", simple(SimpleType.STRING), "x".repeat(1024 * 1024 + 1), "a value may have 1048576 at most"],
   ])("%s fails the attempt", async (_, type, content, message) => {
     leave("x", content);
@@ -127,9 +127,9 @@ describe("files", () => {
 
   it.each<[string, () => void, Record<string, Type>, string]>([
     ["missing", () => undefined, { x: file }, "output x: the task wrote no file"],
-    ["a folder for a file", () => leave("x/y", ""), { x: file }, "is a folder, and the output's type is a file"],
-    ["a file for a folder", () => leave("x", ""), { x: directory }, "is a file, and the output's type is a folder"],
-    ["a folder for a value", () => leave("x/y", ""), { x: simple(SimpleType.STRING) }, "is a folder"],
+    ["a folder in place of a file", () => leave("x/y", ""), { x: file }, "is a folder, and the output's type is a file"],
+    ["a file in place of a folder", () => leave("x", ""), { x: directory }, "is a file, and the output's type is a folder"],
+    ["a folder in place of a value", () => leave("x/y", ""), { x: simple(SimpleType.STRING) }, "is a folder"],
     ["several", () => ["x.a", "x.b"].forEach((name) => leave(name, "")), { x: file }, "several files for"],
   ])("%s: the attempt fails", async (_, prepare, types, message) => {
     prepare();
@@ -157,7 +157,7 @@ it("the sidecar waits for the task's end and signals its readiness", async () =>
   expect(await outputs()).toHaveProperty("x");
 });
 
-it("when neither outputs nor the error can be written, its status says so", async () => {
+it("when neither outputs nor the error can be written, the exit status reports it", async () => {
   leave("x", "1");
   const put = (uri: string) => Promise.reject(new BlobUnavailableError(uri, "ECONNREFUSED"));
   expect(await ground.run([...words({ x: simple(SimpleType.INTEGER) }), "--timeout", "1m"], { store: { ...ground.store, put } })).toBe(1);

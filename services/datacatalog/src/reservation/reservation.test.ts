@@ -32,7 +32,7 @@ async function ask(catalog: ServiceClient<typeof DataCatalog>, { tag, owner, hea
   return { owner: answer.reservation.ownerId, expires: timestampMs(answer.reservation.expiresAt), reservation: answer.reservation };
 }
 
-test("of many that ask at once one gets it, and all are told who", async () => {
+test("one of many concurrent requests gets the reservation, and all responses name its owner", async () => {
   for (let round = 0; round < 10; round++) {
     const tag = newTag();
     const answers = await Promise.all(
@@ -42,7 +42,7 @@ test("of many that ask at once one gets it, and all are told who", async () => {
   }
 });
 
-test("its owner extends it, and nobody takes it meanwhile", async () => {
+test("its owner extends a reservation, and no other request gets it meanwhile", async () => {
   const tag = newTag();
   const first = await ask(served.catalog, { tag, owner: "a" });
   await sleep(20);
@@ -54,7 +54,7 @@ test("its owner extends it, and nobody takes it meanwhile", async () => {
   expect(other.expires).toBe(again.expires);
 });
 
-test("it lasts for three heartbeats, and no heartbeat is longer than ten seconds", async () => {
+test("a reservation lasts for three heartbeats, and a heartbeat interval is at most ten seconds", async () => {
   const { rows } = await served.db.query<{ now: Date }>({ text: "SELECT clock_timestamp() AS now" });
   const now = rows[0]?.now.getTime() ?? 0;
   const short = await ask(served.catalog, { tag: newTag(), owner: "a", heartbeatMs: 2_000 });
@@ -67,7 +67,7 @@ test("it lasts for three heartbeats, and no heartbeat is longer than ten seconds
   expect(durationMs(unsaid?.heartbeatInterval ?? durationFromMs(0))).toBe(10_000);
 });
 
-test("a holder that is gone loses it to exactly one of those who wait", async () => {
+test("an expired reservation passes to exactly one of the waiting requests", async () => {
   const tag = newTag();
   const held = await ask(served.catalog, { tag, owner: "dead", heartbeatMs: 50 });
   const waiting = [...Array(20).keys()].map((i) => `owner-${i}`);
@@ -94,7 +94,7 @@ test("a holder that is gone loses it to exactly one of those who wait", async ()
   expect((await ask(served.catalog, { tag, owner: "dead" })).owner).toBe([...holders][0]);
 });
 
-test("who releases it makes room at once; another's release does nothing", async () => {
+test("a release by the owner frees a reservation at once, and one by another does nothing", async () => {
   const tag = newTag();
   await ask(served.catalog, { tag, owner: "a" });
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "b" });
@@ -104,7 +104,7 @@ test("who releases it makes room at once; another's release does nothing", async
   expect((await ask(served.catalog, { tag, owner: "b" })).owner).toBe("b");
 });
 
-test("what its owner left behind is removed long after it ended, a part at a time", async () => {
+test("expired reservations are deleted later, in batches", async () => {
   const end = (tag: string, ago: string) =>
     served.db.query({ text: "UPDATE reservations SET expires_at = now() - $2::interval WHERE tag_name = $1", values: [tag, ago] });
   const [held, ended, ...left] = [newTag(), newTag(), newTag(), newTag(), newTag()] as const;
@@ -121,7 +121,7 @@ test("what its owner left behind is removed long after it ended, a part at a tim
   expect(rows.map(({ tag }) => tag)).toEqual([held, ended].toSorted());
 });
 
-test("what is missing is named", async () => {
+test("a missing field is reported by name", async () => {
   const refused = async (request: Parameters<typeof served.catalog.getOrExtendReservation>[0], field: string) => {
     await expect(served.catalog.getOrExtendReservation(request)).rejects.toMatchObject({
       code: Code.INVALID_ARGUMENT,

@@ -16,7 +16,7 @@ test.each([
   expect(Buffer.from(checksum.digest(), "base64").toString("hex")).toBe(hex);
 });
 
-test("pieces give the same as the whole", () => {
+test("the checksum of chunks equals that of the whole", () => {
   const header = fc.constantFrom<ChecksumHeader>(
     "x-amz-checksum-crc32",
     "x-amz-checksum-crc32c",
@@ -33,6 +33,6 @@ test("pieces give the same as the whole", () => {
   );
 });
 
-test("other headers are none", () => {
+test("other headers are not checksums", () => {
   expect(["x-amz-checksum-md5", "x-amz-checksum-mode", "constructor"].filter(isChecksumHeader)).toEqual([]);
 });

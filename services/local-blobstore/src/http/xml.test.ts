@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { childText, parseXml, xmlDocument } from "./xml.js";
 
-test("a document is read with namespaces, attributes, comments, entities and CDATA", () => {
+test("a document is parsed with namespaces, attributes, comments, entities and CDATA", () => {
   const node = parseXml(
     '\ufeff<?xml version="1.0"?>\n<!-- x --><d:Delete xmlns:d="http://x/" a=\'1\'><Object><Key>a&lt;&amp;&#233;&#x1F600;<![CDATA[<b>]]></Key></Object><Quiet/></d:Delete>\n',
   );
@@ -27,7 +27,7 @@ test.each([
   expect(parseXml(text)).toBeUndefined();
 });
 
-test("any text that is written is read", () => {
+test("any written text is parsed unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const node = parseXml(
@@ -44,7 +44,7 @@ test("any text that is written is read", () => {
   );
 });
 
-test("any text is read or refused, soon", () => {
+test("any text is parsed or refused quickly", () => {
   const piece = fc.constantFrom(
     "<",
     ">",
@@ -87,7 +87,7 @@ test.each([
   expect(parseXml(text)).toBeUndefined();
 });
 
-test("the end of the largest upload is read", () => {
+test("the completion document of the largest upload is parsed", () => {
   const part = (number: number) => `<Part><PartNumber>${number}</PartNumber><ETag>"e"</ETag><ChecksumCRC32>AAAA</ChecksumCRC32></Part>`;
   const parts = Array.from({ length: 10_000 }, (_, index) => part(index + 1));
   expect(parseXml(`<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`)?.children).toHaveLength(10_000);

@@ -9,7 +9,7 @@ const key = fc.oneof(
     .map((parts) => parts.join("/")),
 );
 
-test("every key has a path of its own that no other key's folder stands in the way of, within the bucket", () => {
+test("every key has its own path within the bucket, which is never the folder of another key", () => {
   fc.assert(
     fc.property(key, key, fc.boolean(), (a, b, foldsCase) => {
       const [pathA, pathB] = [keyPath(a, { foldsCase }), keyPath(b, { foldsCase })].map(({ folders, file }) => [...folders, file]);
@@ -22,7 +22,7 @@ test("every key has a path of its own that no other key's folder stands in the w
   );
 });
 
-test("a path reads back as its key", () => {
+test("the key is recovered from its path", () => {
   fc.assert(
     fc.property(key, (text) => {
       const { folders, file } = keyPath(text, { foldsCase: false });
@@ -33,7 +33,7 @@ test("a path reads back as its key", () => {
   );
 });
 
-test("a key with a long part stands under its hash", () => {
+test("a key with a long component is stored under its hash", () => {
   expect(keyPath(`a/${"x".repeat(240)}/b`, { foldsCase: false })).toMatchObject({ hashed: false });
   const { folders, file, hashed } = keyPath(`a/${"x".repeat(241)}/b`, { foldsCase: false });
   expect({ folders, hashed, length: file.length }).toEqual({ folders: ["%long"], hashed: true, length: 65 });

@@ -48,7 +48,7 @@ function expected(keys: readonly string[], { prefix, delimiter, after }: { prefi
   return [...found];
 }
 
-test("listings of any keys are what the definition says, with any prefix, delimiter and start", async () => {
+test("listings equal their specification for any keys, prefix, delimiter and start", async () => {
   const part = fc.constantFrom("a", "b", "ab", "", ".", "..", "~", "é", "\u{1f600}", "\uffff", "a b", "L".repeat(260), "-", "0");
   const text = fc.array(part, { maxLength: 4 }).map((parts) => parts.join("/"));
   const key = text.filter((each) => each !== "");
@@ -70,14 +70,14 @@ test("listings of any keys are what the definition says, with any prefix, delimi
   );
 });
 
-test("after a common prefix, a listing goes on behind it", async () => {
+test("a listing continues after a common prefix", async () => {
   const store = await open();
   for (const key of ["a", "b/1", "b/2", "b0", "c/1"]) await put(store, key);
   expect(await listed(store, { delimiter: "/" })).toEqual(["a", "b/", "b0", "c/"]);
   expect(await listed(store, { delimiter: "/", after: "b/", skip: "b/" })).toEqual(["b0", "c/"]);
 });
 
-test("objects outlive the process, and what it left half done is cleared away", async () => {
+test("objects survive a restart, and incomplete files are deleted", async () => {
   const folder = newFolder();
   const first = await open(folder);
   await put(first, "kept/ä", "content");
@@ -106,7 +106,7 @@ test("a corrupt or foreign file is reported and does not hide others", async () 
   expect(await read(store, "cut")).toBe("mended");
 });
 
-test("a large info and a large content both come back", async () => {
+test("large metadata and large content are returned unchanged", async () => {
   const store = await open();
   const stage = store.stageUpload();
   const content = Buffer.alloc(1_000_000, "x");
@@ -121,7 +121,7 @@ test("a large info and a large content both come back", async () => {
   expect(read.subarray(0, content.length).equals(content)).toBe(true);
 });
 
-test("writers and deleters of keys in one folder do not harm each other", async () => {
+test("concurrent writers and deleters of keys in one folder do not disturb each other", async () => {
   const store = await open();
   // Few keys, so that objects are often the last of their directory.
   for (const keys of [1, 2, 7]) {
@@ -155,7 +155,7 @@ test("of concurrent writers with ifAbsent exactly one writes", async () => {
   expect(await read(store, "k")).toBe(String(written[0]?.value));
 });
 
-test.each(["..", "a", "A-b", "a/b", ".a", "a..b", "a_b", "x".repeat(64)])("%s is no bucket's name", async (name) => {
+test.each(["..", "a", "A-b", "a/b", ".a", "a..b", "a_b", "x".repeat(64)])("%s is not a bucket name", async (name) => {
   const store = await open();
   await expect(store.createBucket(name)).rejects.toMatchObject({ code: "InvalidBucketName" });
 });

@@ -48,7 +48,7 @@ test("dependents are deleted with their owner through several levels", async () 
   expect(await settled(`${CM}/grandchild`, 404)).toBe(404);
 });
 
-test("an object lives as long as one of its owners", async () => {
+test("an object is kept while one of its owners exists", async () => {
   const [a, b] = [await create("a"), await create("b")];
   await owned("both", [a, b]);
   await k.call("DELETE", `${FLYTE_PATH}/a`);
@@ -58,7 +58,7 @@ test("an object lives as long as one of its owners", async () => {
   expect(await settled(`${CM}/both`, 404)).toBe(404);
 });
 
-test("an owner that never was, or is of another namespace, is none", async () => {
+test("an owner that does not exist or is in another namespace is ignored", async () => {
   await owned("stray", [{ ...(await create("real")), metadata: { name: "ghost", uid: "00000000-0000-0000-0000-000000000000" } }]);
   expect(await settled(`${CM}/stray`, 404)).toBe(404);
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "elsewhere" } } });
@@ -67,7 +67,7 @@ test("an owner that never was, or is of another namespace, is none", async () =>
   expect(await settled("/api/v1/namespaces/elsewhere/configmaps/far", 404)).toBe(404);
 });
 
-test("orphaned dependents stay", async () => {
+test("orphaned dependents are kept", async () => {
   const parent = await create("parent");
   await owned("orphan", [parent]);
   await k.call("DELETE", `${FLYTE_PATH}/parent`, { body: { propagationPolicy: "Orphan" } });
@@ -75,7 +75,7 @@ test("orphaned dependents stay", async () => {
   expect((await k.call("GET", `${CM}/orphan`)).body.metadata.ownerReferences).toBeUndefined();
 });
 
-test("in the foreground the owner goes last", async () => {
+test("foreground deletion deletes the owner last", async () => {
   const parent = await create("front");
   await owned("slow", [parent], { finalizers: ["a.b/c"] });
   const deleted = await k.call("DELETE", `${FLYTE_PATH}/front`, { body: { propagationPolicy: "Foreground" } });
@@ -108,7 +108,7 @@ test("a deleted namespace deletes its contents, rejects new objects and waits fo
   expect(await settled("/api/v1/namespaces/doomed", 404)).toBe(404);
 });
 
-test("a definition takes its objects along", async () => {
+test("the deletion of a resource definition deletes its objects", async () => {
   await create("instance");
   await k.call("DELETE", `${CRDS}/flyteworkflows.flyte.lyft.com`);
   expect(await settled(`${CRDS}/flyteworkflows.flyte.lyft.com`, 404)).toBe(404);

@@ -72,8 +72,8 @@ async function leftOver(text: string): Promise<string[]> {
   return processesWith(text);
 }
 
-describe("a pod that ends", () => {
-  test("with 0 has succeeded", async () => {
+describe("a pod that terminates", () => {
+  test("with exit code 0 has succeeded", async () => {
     await run("ok", {
       containers: [sh("echo out; echo err >&2; echo $FROM_CONFIG $OWN $PATH", { env: [{ name: "OWN", value: "v-$(FROM_CONFIG)" }] })],
     });
@@ -97,14 +97,14 @@ describe("a pod that ends", () => {
     expect(lines[2]).toMatch(/^yes v-\$\(FROM_CONFIG\) \/opt\/made-up\/bin:/);
   });
 
-  test("with another code has failed, and says the end of its log", async () => {
+  test("with another exit code has failed, with the end of its log", async () => {
     await run("fails", { containers: [sh("echo some words; exit 3", { terminationMessagePolicy: "FallbackToLogsOnError" })] });
     const pod = await until("fails", ended);
     expect(pod).toMatchObject({ status: { phase: "Failed" } });
     expect(state(pod)).toMatchObject({ terminated: { exitCode: 3, reason: "Error", message: "some words\n" } });
   });
 
-  test("unpacks in the home of its image without meeting others there", async () => {
+  test("unpacks in the home directory of its image without conflicts with other pods", async () => {
     const containers = [
       sh('cd "$0" && echo "$HOSTNAME" > which && cat "$CODE/which" && pwd', { env: [{ name: "CODE", value: "/root" }], args: ["/root"] }),
     ];
@@ -115,7 +115,7 @@ describe("a pod that ends", () => {
     expect(existsSync("/root/which")).toBe(false);
   });
 
-  test("the home of an image that one pod hands on to another is the other's", async () => {
+  test("uses its own home directory in place of another pod's in its arguments", async () => {
     await run("hands-on", { containers: [sh("pwd")] });
     await until("hands-on", ended);
     const home = (await log("hands-on")).trim();
@@ -126,12 +126,12 @@ describe("a pod that ends", () => {
     expect(given).not.toBe(home);
   });
 
-  test("leaves a termination message", async () => {
+  test("reports its termination message", async () => {
     await run("message", { containers: [sh('echo why > "$FLYTE_TS_TERMINATION_LOG"; exit 1')] });
     expect(state(await until("message", ended))).toMatchObject({ terminated: { message: "why\n" } });
   });
 
-  test("by a signal has 128 + its number", async () => {
+  test("by a signal has exit code 128 plus the signal's number", async () => {
     await run("signal", {
       containers: [
         // A spec escapes a dollar before a name as `$$`.
@@ -141,7 +141,7 @@ describe("a pod that ends", () => {
     expect(state(await until("signal", ended))).toMatchObject({ terminated: { exitCode: 137, reason: "Error" } });
   });
 
-  test("takes what it left behind with it", async () => {
+  test("takes its remaining processes with it", async () => {
     await run("daemon", { containers: [sh("setsid sleep 4711 & env -i sleep 4712 & env -i setsid sleep 4713 & exit 0")] });
     await until("daemon", ended);
     expect(await leftOver("4711")).toEqual([]);
@@ -160,7 +160,7 @@ describe("a pod that ends", () => {
     expect(state(pod)).toMatchObject({ terminated: { exitCode: 137, reason: "OOMKilled" } });
   });
 
-  test("is not charged twice for memory that a child has together with it", async () => {
+  test("is charged once for memory that its children share", async () => {
     // Imitates vfork: a child in the same memory, with its own stack, that sleeps.
     const script = `
 import ctypes, os, time
@@ -191,7 +191,7 @@ print("done")
 });
 
 describe("a pod that cannot start", () => {
-  test("for a name that is no image", async () => {
+  test("because of an invalid image name reports it", async () => {
     await run("bad-image", { containers: [{ ...sh("true"), image: "Not::AnImage" }] });
     const pod = await until("bad-image", (p) => at(state(p), "waiting", "reason") === "InvalidImageName");
     expect(state(pod)).toEqual({
@@ -206,7 +206,7 @@ describe("a pod that cannot start", () => {
     expect(textAt(pod, "status", "phase")).toBe("Pending");
   });
 
-  test("for an image that cannot be had", async () => {
+  test("because of an unreachable image reports it", async () => {
     await run("no-image", { containers: [{ ...sh("true"), image: "registry.invalid/a/b:1" }] });
     await until("no-image", (p) => at(state(p), "waiting", "reason") === "ErrImagePull");
     const pod = await until("no-image", (p) => at(state(p), "waiting", "reason") === "ImagePullBackOff");
@@ -214,7 +214,7 @@ describe("a pod that cannot start", () => {
     expect((await k.call("GET", `${PODS}/no-image/log`)).status).toBe(400);
   });
 
-  test("for a missing secret, until there is one", async () => {
+  test("because of a missing secret starts when the secret exists", async () => {
     const env = [{ name: "S", valueFrom: { secretKeyRef: { name: "later", key: "k" } } }];
     await run("config-error", { containers: [sh('test "$S" = value', { env })] });
     const pod = await until("config-error", (p) => at(state(p), "waiting", "reason") === "CreateContainerConfigError");
@@ -223,7 +223,7 @@ describe("a pod that cannot start", () => {
     expect(textAt(await until("config-error", ended), "status", "phase")).toBe("Succeeded");
   });
 
-  test("for a command that is not there", async () => {
+  test("because of a missing command reports it", async () => {
     await run("no-command", { containers: [{ name: "main", image: "i", command: ["no-such-command"] }] });
     expect(state(await until("no-command", ended))).toMatchObject({
       terminated: {
@@ -234,7 +234,7 @@ describe("a pod that cannot start", () => {
     });
   });
 
-  test("for want of room, until another leaves", async () => {
+  test("for lack of resources starts when another pod ends", async () => {
     const cpu = (n: string) => ({ resources: { requests: { cpu: n } } });
     await run("big-1", { containers: [sh("sleep 600", cpu("5"))] });
     await until("big-1", inPhase("Running"));
@@ -252,7 +252,7 @@ describe("a pod that cannot start", () => {
 });
 
 describe("several containers", () => {
-  test("init containers come first, in order", async () => {
+  test("start after the init containers, which run in order", async () => {
     const init = (name: string, script: string) => ({ ...sh(script), name, volumeMounts: [{ name: "v", mountPath: "/data" }] });
     const read = 'cat "$FLYTE_TS_CONTAINER_ROOT/data/order"';
     await run("inits", {
@@ -272,14 +272,14 @@ describe("several containers", () => {
     ]);
   });
 
-  test("a failed init container fails the pod, and the others never start", async () => {
+  test("do not start after a failed init container, which fails the pod", async () => {
     await run("init-fails", { initContainers: [{ ...sh("exit 5"), name: "one" }], containers: [sh("true")] });
     const pod = await until("init-fails", ended);
     expect(textAt(pod, "status", "phase")).toBe("Failed");
     expect(state(pod)).toEqual({ waiting: { reason: "PodInitializing" } });
   });
 
-  test("a sidecar starts before and ends after the main container", async () => {
+  test("have a sidecar that starts before and ends after the main container", async () => {
     const sidecar = {
       ...sh('trap "echo stopped; exit 0" TERM; echo started; while :; do sleep 0.05; done'),
       name: "side",
@@ -291,7 +291,7 @@ describe("several containers", () => {
     expect(await log("sidecar", "?container=side")).toMatch(/^started\n(Terminated\n)?stopped\n$/);
   });
 
-  test("the log of one of several must be named", async () => {
+  test("require a container name for logs", async () => {
     await run("two", {
       containers: [
         { ...sh("echo a"), name: "a" },
@@ -310,7 +310,7 @@ describe("several containers", () => {
 });
 
 describe("restart policies", () => {
-  test("OnFailure starts again and keeps the last end and the log before", async () => {
+  test("OnFailure restarts a container and keeps its previous state and log", async () => {
     await run("again", {
       restartPolicy: "OnFailure",
       containers: [sh('echo "run $(ls "$TMPDIR" | wc -l)"; if [ -e "$TMPDIR/x" ]; then exit 0; fi; touch "$TMPDIR/x"; exit 2')],
@@ -330,8 +330,8 @@ describe("restart policies", () => {
   });
 });
 
-describe("delete", () => {
-  test("asks the processes to end, then the object and the folder go", async () => {
+describe("the deletion of a pod", () => {
+  test("terminates the processes, then removes the object and its folder", async () => {
     await run("term", { containers: [sh('trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done')] });
     const running = await until("term", inPhase("Running"));
     const deleted = await k.call("DELETE", `${PODS}/term`);
@@ -342,7 +342,7 @@ describe("delete", () => {
     expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
   });
 
-  test("a pod deleted during its start receives SIGTERM", async () => {
+  test("during its start sends SIGTERM", async () => {
     const names = Array.from({ length: 10 }, (_, i) => `early-${i}`);
     const start = async (name: string, i: number) => {
       await run(name, { containers: [sh("sleep 600")] });
@@ -365,7 +365,7 @@ describe("delete", () => {
     expect(await leftOver("5712")).toEqual([]);
   });
 
-  test("with no grace at all the object goes at once, and the processes with it", async () => {
+  test("without a grace period removes object and processes at once", async () => {
     await run("force", { containers: [sh('trap "" TERM; sleep 6711')] });
     await until("force", inPhase("Running"));
     expect((await k.call("DELETE", `${PODS}/force`, { body: { gracePeriodSeconds: 0 } })).status).toBe(200);
@@ -373,7 +373,7 @@ describe("delete", () => {
     expect(await leftOver("6711")).toEqual([]);
   });
 
-  test("a finalizer keeps the object, ended", async () => {
+  test("keeps a terminated object while it has a finalizer", async () => {
     await k.call("POST", PODS, {
       body: { metadata: { name: "held", finalizers: ["a.b/c"] }, spec: { restartPolicy: "Never", containers: [sh("sleep 600")] } },
     });
@@ -385,15 +385,15 @@ describe("delete", () => {
     expect(await isGone("held")).toBe(true);
   });
 
-  test("activeDeadlineSeconds ends a pod and says so", async () => {
+  test("activeDeadlineSeconds terminates a pod with this reason", async () => {
     await run("deadline", { activeDeadlineSeconds: 1, terminationGracePeriodSeconds: 0, containers: [sh("sleep 600")] });
     const pod = await until("deadline", (p) => at(state(p), "terminated") !== undefined);
     expect(pod).toMatchObject({ status: { phase: "Failed", reason: "DeadlineExceeded" } });
   });
 });
 
-describe("what a container sees", () => {
-  test("secrets, config maps and fields, as variables and files", async () => {
+describe("a container", () => {
+  test("gets secrets, config maps and fields as variables and files", async () => {
     await k.call("POST", "/api/v1/namespaces/default/secrets", { body: { metadata: { name: "group" }, stringData: { key: "s3cret" } } });
     await k.call("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "settings" }, data: { A: "1", B: "2" } } });
     const container = {
@@ -441,7 +441,7 @@ describe("logs", () => {
       expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{9}Z \d$/);
   });
 
-  test("come through the client while they are written, and again from a second on", async () => {
+  test("are streamed through the client while they are written, and again from a given time", async () => {
     const kubeconfig = join(k.folder, "client-kubeconfig");
     writeKubeconfig(kubeconfig, { host: "127.0.0.1", port: k.cluster.port, token: undefined });
     const client = await createKubeClient({ kubeconfig });
@@ -470,7 +470,7 @@ describe("logs", () => {
     }
   });
 
-  test("a line has one time, whenever it is read, and is whole where a second begins", async () => {
+  test("give each line one time in every read, and complete lines from any second", async () => {
     // Lines arrive in parts, over several seconds.
     await run("times", { containers: [sh("for i in 1 2 3 4 5; do printf $i; sleep 0.35; echo -$i; done; printf end")] });
     await until("times", inPhase("Running"));
@@ -509,7 +509,7 @@ test("events report the life cycle of a pod", async () => {
   });
 });
 
-test("a pod whose folder does not say yet whose it is, for its maker was killed, runs as any other", async () => {
+test("a pod whose folder lacks its owner after a crash of the creator runs like any other", async () => {
   const cluster = await testCluster();
   try {
     await cluster.restart({ nodeName: "elsewhere" });

@@ -104,7 +104,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
     await expect.poll(async () => (await lease())?.renewTime, { timeout: 100_000 }).not.toBe(first);
   });
 
-  test("a pod gets the node, its secret and the configured environment, and its end is told", async () => {
+  test("gives a pod the node, its secret and the configured environment, and reports its end", async () => {
     const data = { word: Buffer.from("mellon").toString("base64") };
     await client.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "door" }, data } as never);
     const env = [{ name: "WORD", valueFrom: { secretKeyRef: { name: "door", key: "word" } } }];
@@ -122,7 +122,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
     expect(reasons).toEqual(expect.arrayContaining(["Scheduled", "Pulled", "Created", "Started"]));
   });
 
-  test("exit codes, deadlines, missing images and pods that do not fit are told as kubelet and the scheduler tell them", async () => {
+  test("reports exit codes, deadlines, missing images and unschedulable pods as kubelet and scheduler do", async () => {
     await run("fails", "exit 3");
     await run("late", "sleep 60", { spec: { activeDeadlineSeconds: 1 } });
     await run("imageless", "true", { container: { image: "registry.invalid/none:1" } });
@@ -135,7 +135,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
     expect(refused.status.conditions?.[0]?.message).toContain("Insufficient cpu");
   });
 
-  test("a deleted pod is stopped and then leaves the API", async () => {
+  test("stops a deleted pod and removes it from the API", async () => {
     const [file, ready] = [join(folder, "deleted"), join(folder, "deleted-listens")];
     await run("deleted", `trap 'echo stopped > ${file}; exit 0' TERM; echo > ${ready}; while :; do sleep 0.1; done`);
     await until("deleted", ({ status }) => status.phase === "Running" && existsSync(ready));
@@ -145,7 +145,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
     expect(readFileSync(file, "utf8")).toBe("stopped\n");
   });
 
-  test("outlives its own restart and the API server's: what ended meanwhile is told, nothing runs twice", async () => {
+  test("survives restarts of itself and the API server: ends during the outage are reported, and nothing runs twice", async () => {
     const file = join(folder, "ran");
     const end = (name: string) => join(folder, `end-of-${name}`);
     const waiting = (name: string) => `echo ran >> ${file}; while [ ! -e ${end(name)} ]; do sleep 0.05; done`;

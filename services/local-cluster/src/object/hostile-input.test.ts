@@ -32,12 +32,12 @@ describe("YAML", () => {
     expect(() => parseYamlBody(text)).toThrow(/^the body (is not supported YAML|of the request (is nested|has more))/);
   });
 
-  test("JSON in a body that is called YAML is not bounded by tokens", () => {
+  test("JSON declared as YAML has no limit of tokens", () => {
     const data = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, "v"]));
     expect(parseYamlBody(JSON.stringify({ data }))).toEqual({ data });
   });
 
-  test("what people write is read", () => {
+  test("ordinary YAML is parsed", () => {
     expect(parseYamlBody("a: {b: [1, 'x']}\nc: |\n  text\nd: !!str 1\n")).toEqual({ a: { b: [1, "x"] }, c: "text\n", d: "1" });
     expect(parseYamlBody("{a: 1, b: [x]}")).toEqual({ a: 1, b: ["x"] });
   });
@@ -76,12 +76,12 @@ describe("Kubernetes protobuf", () => {
 });
 
 describe("JSON patches", () => {
-  test("copies that double are refused", { timeout }, () => {
+  test("whose copies double the object are refused", { timeout }, () => {
     const doubling = numbered(40, (i) => ({ op: "copy", from: "", path: `/a${String(i)}` }));
     expect(() => jsonPatch({ a: 1 }, doubling)).toThrow(/copy more than/);
   });
 
-  test("operations without end are refused", { timeout }, () => {
+  test("with too many operations are refused", { timeout }, () => {
     expect(() =>
       jsonPatch(
         {},
@@ -97,7 +97,7 @@ describe("JSON patches", () => {
     ).toThrow(JsonPatchError);
   });
 
-  test("items that move up again and again are refused", { timeout }, () => {
+  test("that repeatedly move items to the front are refused", { timeout }, () => {
     const list = numbered(300_000, () => 0);
     expect(() =>
       jsonPatch(
@@ -113,7 +113,7 @@ describe("JSON patches", () => {
     ).toThrow(/move more than/);
   });
 
-  test("what many patches nest ever deeper is refused", { timeout }, () => {
+  test("that nest ever deeper together are refused", { timeout }, () => {
     const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
     const path = "/a".repeat(300);
     const once = jsonPatch({}, [{ op: "add", path: "/a", value: nested(300) }]);
@@ -123,7 +123,7 @@ describe("JSON patches", () => {
 
 describe("strategic merge patches", () => {
   const COUNT = 100_000;
-  test("lists that are merged by a key", { timeout }, () => {
+  test("with lists merged by a key take linear time", { timeout }, () => {
     const containers = (from: number) => numbered(COUNT, (i) => ({ name: `c${from + (i as number)}` }));
     const merged = strategicMerge({ containers: containers(0) }, { containers: containers(COUNT / 2) }) as JsonObject;
     expect(merged["containers"]).toHaveLength((COUNT * 3) / 2);
@@ -131,7 +131,7 @@ describe("strategic merge patches", () => {
     expect(strategicMerge({ containers: containers(0) }, { containers: gone })).toEqual({ containers: [] });
   });
 
-  test("lists that are united, cut and put in order", { timeout }, () => {
+  test("with lists that are joined, filtered and sorted take linear time", { timeout }, () => {
     const texts = (from: number) => numbered(COUNT, (i) => `f${from + (i as number)}`);
     const united = strategicMerge({ finalizers: texts(0) }, { finalizers: texts(COUNT / 2) }) as JsonObject;
     expect(united["finalizers"]).toHaveLength((COUNT * 3) / 2);
@@ -142,7 +142,7 @@ describe("strategic merge patches", () => {
     expect(strategicMerge(keys, { $retainKeys: texts(COUNT - 1) })).toEqual({ [`f${COUNT - 1}`]: 1 });
   });
 
-  test("a key that is nested is told from others by one reading of it", { timeout }, () => {
+  test("with nested keys compare each key once", { timeout }, () => {
     const nested = (levels: number, end: Json): Json => (levels === 0 ? end : { '"': [nested(levels - 1, end)] });
     const target = { containers: [{ name: nested(200, "a"), image: "i" }] };
     const patch = { containers: [{ name: nested(200, "a"), image: "j" }, { name: nested(200, "b") }] };
@@ -151,23 +151,23 @@ describe("strategic merge patches", () => {
 });
 
 describe("selectors", () => {
-  test("blanks that could belong to either side", { timeout }, () => {
+  test("with ambiguous spaces take linear time", { timeout }, () => {
     for (const text of [`a=${" ".repeat(300_000)}!`, `a${" ".repeat(300_000)}!`, `a in${" ".repeat(300_000)}!`, `${" ".repeat(300_000)}!`])
       expect(() => parseLabelSelector(text)).toThrow(SelectorError);
   });
 
-  test("terms without number are refused", { timeout }, () => {
+  test("with endless terms are refused", { timeout }, () => {
     expect(() => parseLabelSelector("!a,".repeat(20_000))).toThrow(/at most 200 terms/);
     expect(() => parseFieldSelector("type!=a,".repeat(8_000), "Secret")).toThrow(/at most 200 terms/);
   });
 
-  test("the refusal of a long selector is short", () => {
+  test("that are too long are refused with a short error", () => {
     expect(() => parseLabelSelector(`${"a".repeat(60_000)} ?`)).toThrow(/^.{0,1200}$/s);
     expect(() => parseFieldSelector(`${"a".repeat(60_000)}?`, "Pod")).toThrow(/^.{0,2400}$/s);
   });
 });
 
-test("the first hundred broken rules are told", () => {
+test("with many errors report the first hundred", () => {
   const causes = numbered(100_000, () => 0).map(() => ({ reason: "FieldValueInvalid", message: "m", field: "f" }));
   const { details, message } = invalid({ kind: "Pod", group: "", name: "p", causes });
   expect(details?.causes).toHaveLength(100);

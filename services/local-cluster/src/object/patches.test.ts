@@ -37,7 +37,7 @@ describe("merge patch", () => {
     );
   });
 
-  test("sharing equal parts changes nothing, and an equal object is the one before", () => {
+  test("equal parts are shared, and an equal object is returned itself", () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         expect(equalJson(structuralShare(before, after), after)).toBe(true);
@@ -46,7 +46,7 @@ describe("merge patch", () => {
     );
   });
 
-  test("parts that a patch does not touch keep their identity", () => {
+  test("parts that a patch does not change keep their identity", () => {
     const target = { a: { b: 1 }, c: { d: { e: 1 }, f: { g: 1 } } };
     const result = mergePatch(target, { c: { d: { e: 2 } } }) as typeof target;
     expect(result.a).toBe(target.a);
@@ -54,14 +54,14 @@ describe("merge patch", () => {
     expect(mergePatch(target, { c: { d: { e: 1 } } })).toBe(target);
   });
 
-  test("a member named __proto__ has no power", () => {
+  test("a member named __proto__ is an ordinary member", () => {
     const result = mergePatch({}, JSON.parse('{"__proto__":{"polluted":1}}') as Json) as Record<string, unknown>;
     expect(result["polluted"]).toBeUndefined();
   });
 });
 
 describe("JSON patch", () => {
-  test("all operations", () => {
+  test("applies all operations", () => {
     const document = { a: [1, 2, 3], b: { "c/d": 1 } };
     const result = jsonPatch(document, [
       { op: "add", path: "/a/1", value: 9 },
@@ -101,13 +101,13 @@ describe("strategic merge patch", () => {
     metadata: { finalizers: ["f/1"] },
   };
 
-  test("lists are joined by their key", () => {
+  test("merges lists by their key", () => {
     expect(strategicMerge(pod, { spec: { containers: [{ name: "a", env: [{ name: "Y", value: "2" }] }] } })).toMatchObject({
       spec: { containers: [{ name: "a", image: "1", env: [{ name: "X" }, { name: "Y" }] }, { name: "b" }] },
     });
   });
 
-  test("items are deleted, lists replaced, ordered and united as told", () => {
+  test("deletes items, and replaces, orders and joins lists as directives say", () => {
     expect(strategicMerge(pod, { spec: { containers: [{ name: "a", $patch: "delete" }] } })).toMatchObject({
       spec: { containers: [{ name: "b" }] },
     });

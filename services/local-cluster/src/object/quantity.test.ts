@@ -24,7 +24,7 @@ test.each([
   expect(parseQuantity(text)).toBe(value);
 });
 
-test.each(["", "lots", "1 Gi", "1Gb", "--1", "1.2.3", null, {}])("%j is none", (value) => {
+test.each(["", "lots", "1 Gi", "1Gb", "--1", "1.2.3", null, {}])("%j is not a quantity", (value) => {
   expect(() => parseQuantity(value)).toThrow(QuantityError);
 });
 
@@ -35,6 +35,6 @@ test.each([
   ["1500Mi", true, "1500Mi"],
   ["2000", false, "2k"],
   ["0", true, "0"],
-] as const)("%s is written in its shortest form", (text, binary, expected) => {
+] as const)("%s is formatted in its shortest form", (text, binary, expected) => {
   expect(formatQuantity(parseQuantity(text), binary)).toBe(expected);
 });

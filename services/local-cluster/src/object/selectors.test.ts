@@ -21,11 +21,11 @@ test.each([
   expect(parseLabelSelector(selector)(labels as Record<string, string>)).toBe(matches);
 });
 
-test.each(["a=b=c", "a in x", "=b", "a b", "a=b c"])("%s is no label selector", (text) => {
+test.each(["a=b=c", "a in x", "=b", "a b", "a=b c"])("%s is not a label selector", (text) => {
   expect(() => parseLabelSelector(text)).toThrow(SelectorError);
 });
 
-test("field selectors", () => {
+test("field selectors select by equality and inequality", () => {
   const pod = {
     apiVersion: "v1",
     kind: "Pod",

@@ -42,7 +42,7 @@ class Disk {
   };
 }
 
-test("writes to a full disk wait for room, are told, and go on where they stopped", async () => {
+test("writes to a full disk wait for space, report it, and continue where they stopped", async () => {
   const disk = new Disk(150, 40);
   const told: (string | undefined)[] = [];
   const first = await openStore({ folder, fail, write: disk.write, onFull: (error) => told.push(error?.message) });
@@ -58,7 +58,7 @@ test("writes to a full disk wait for room, are told, and go on where they stoppe
   await second.close();
 });
 
-test("a log that a full disk cut off before a snapshot, and the empty one after it, are opened again", async () => {
+test("a log truncated by a full disk before a snapshot, and the empty one after it, can be opened", async () => {
   const first = await openStore({ folder, fail });
   first.store.put("/things", thing("a"));
   await first.close();
@@ -75,7 +75,7 @@ test("a log that a full disk cut off before a snapshot, and the empty one after 
   await third.close();
 });
 
-test("a snapshot that cannot be written leaves the logs, and is tried again later", async () => {
+test("a failed snapshot keeps the logs and is retried", async () => {
   const failures: string[] = [];
   const first = await openStore({ folder, fail, snapshotAtBytes: 2_000, onSnapshotFailed: (error) => failures.push(error.message) });
   // A directory blocks the path of the snapshot.
@@ -99,7 +99,7 @@ test("a snapshot that cannot be written leaves the logs, and is tried again late
   await second.close();
 });
 
-test("whenever the disk is full and the machine goes away, with snapshots under way or not: nothing acknowledged is lost", async () => {
+test("no acknowledged write is lost, for any times of a full disk and a crash, with or without snapshots", async () => {
   const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 400 }), snapshot: fc.boolean(), wait: fc.boolean() }), {
     minLength: 1,
     maxLength: 25,

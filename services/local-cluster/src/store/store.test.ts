@@ -25,7 +25,7 @@ const thing = (name: string, more: object = {}): KubeObject =>
   ({ apiVersion: "v1", kind: "Thing", metadata: { name, namespace: "n" }, ...more }) as KubeObject;
 const place = (name: string) => ({ resource: "/things", namespace: "n", name });
 
-test("writes are listed in key order and found again after opening", async () => {
+test("writes are listed in key order, also after the store is reopened", async () => {
   const first = await open();
   for (const name of ["b", "a", "c"]) first.store.put("/things", thing(name, { data: name }));
   first.store.remove(place("c"));
@@ -55,14 +55,14 @@ test("watchers see a write only when it is durable, and in order", async () => {
   await close();
 });
 
-test("an equal state is no write", async () => {
+test("a write of an equal state is omitted", async () => {
   const { store, close } = await open();
   const stored = store.put("/things", thing("a", { x: [1, { y: 2 }] }));
   expect(store.put("/things", thing("a", { x: [1, { y: 2 }] }))).toBe(stored);
   await close();
 });
 
-test("whatever is written, large or small: opening again gives the same objects", async () => {
+test("a reopened store has the same objects, for any writes, large or small", async () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const data = fc.dictionary(fc.string({ minLength: 1, maxLength: 4 }), fc.oneof(value, fc.constant("x".repeat(9000))), { maxKeys: 4 });
   const write = fc.record({ name: fc.constantFrom("a", "b", "c"), remove: fc.boolean(), data });
@@ -87,7 +87,7 @@ test("whatever is written, large or small: opening again gives the same objects"
   );
 });
 
-test("a large log is replaced by a snapshot while writing goes on", async () => {
+test("a large log is replaced by a snapshot while writes continue", async () => {
   const first = await open(20_000);
   for (let i = 0; i < 300; i++) {
     first.store.put("/things", thing(`t${i % 7}`, { i, text: "x".repeat(300) }));
@@ -100,7 +100,7 @@ test("a large log is replaced by a snapshot while writing goes on", async () => 
   await second.close();
 });
 
-test("a cut-off end is dropped, damage before newer logs is an error", async () => {
+test("a truncated end is dropped, and damage before newer logs is an error", async () => {
   const first = await open();
   first.store.put("/things", thing("a"));
   await first.close();

@@ -6,6 +6,6 @@ import { echoConfig } from "./config.js";
 // Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_ECHO_NATS__URL: "nats://nats" };
 
-test.each(deployedConfigs("plugin-echo.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("plugin-echo.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(echoConfig, { service: "plugin-echo", argv, env })).not.toThrow();
 });

@@ -64,7 +64,7 @@ describe.each([
   ["echo", echoWorld(0)],
   ["echo with a delay", echoWorld(1_000)],
   ["core-sleep", sleepWorld],
-])("%s keeps the contract", (_, world) => {
+])("%s passes the conformance cases", (_, world) => {
   it.each(pluginConformance(() => world))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });

@@ -6,6 +6,6 @@ import { podServiceConfig } from "./config.js";
 // Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_POD_NATS__URL: "nats://nats" };
 
-test.each(deployedConfigs("plugin-pod.yaml"))("the settings of %s are such as it takes", (_, argv) => {
+test.each(deployedConfigs("plugin-pod.yaml"))("the deployed settings of %s are valid", (_, argv) => {
   expect(() => loadConfig(podServiceConfig, { service: "plugin-pod", argv, env })).not.toThrow();
 });

@@ -294,7 +294,7 @@ describe("PodController", () => {
   it.each([
     [true, 0],
     [false, 1],
-  ])("goes or stays with FINALIZE as propeller says (%s)", async (deleteResources, left) => {
+  ])("keeps or deletes the pod at FINALIZE as propeller requests (%s)", async (deleteResources, left) => {
     await send(DesiredState.RUN);
     world.complete(podRequest());
     await settlePromises();
@@ -324,16 +324,16 @@ describe("PodController", () => {
 
   it.each([
     {
-      what: "more than the quota allows in all",
+      what: "a pod that exceeds the whole quota",
       status: 403,
       message: "forbidden: exceeded quota: q, requested: limits.cpu=7, used: limits.cpu=0, limited: limits.cpu=2",
       code: "ResourceRequestsExceedLimits",
       recoverable: false,
     },
-    { what: "what is not allowed", status: 403, message: "forbidden: no", code: "RuntimeFailure", recoverable: true },
-    { what: "what is no pod", status: 422, message: "image: Required value", code: "BadTaskFormat", recoverable: false },
-    { what: "what an admission refuses", status: 400, message: "denied", code: "BadTaskFormat", recoverable: false },
-    { what: "what is too large", status: 413, message: "too large", code: "EntityTooLarge", recoverable: false },
+    { what: "a forbidden pod", status: 403, message: "forbidden: no", code: "RuntimeFailure", recoverable: true },
+    { what: "an invalid pod", status: 422, message: "image: Required value", code: "BadTaskFormat", recoverable: false },
+    { what: "a pod that an admission webhook refuses", status: 400, message: "denied", code: "BadTaskFormat", recoverable: false },
+    { what: "a pod that is too large", status: 413, message: "too large", code: "EntityTooLarge", recoverable: false },
   ])("fails for $what", async ({ status, message, code, recoverable }) => {
     world.cluster.createErrors.push(new KubeError(message, { status }));
     await send(DesiredState.RUN);

@@ -3,7 +3,7 @@ import { EngineFault, FaultCounter, rethrowAsEngineFault } from "./engine-fault.
 
 const fault = new EngineFault(new TypeError("x is undefined"));
 
-test("what the engine throws is told from what others throw", () => {
+test("an error of the engine is wrapped to distinguish it from other errors", () => {
   expect(rethrowAsEngineFault(() => 5)).toBe(5);
   const broken = (): never => {
     throw new TypeError("x is undefined");
@@ -12,7 +12,7 @@ test("what the engine throws is told from what others throw", () => {
   expect(() => rethrowAsEngineFault(broken)).toThrow("TypeError: x is undefined");
 });
 
-test("a workflow on which the engine fails again and again is given up, with the reason, and no other", () => {
+test("a workflow on which the engine fails repeatedly is given up with the reason, and others are not", () => {
   const faults = new FaultCounter();
   for (let i = 0; i < 7; i++) faults.record("a", fault, i * 60_000);
   faults.record("b", fault, 0);
@@ -24,7 +24,7 @@ test("a workflow on which the engine fails again and again is given up, with the
   expect(faults.abandonReason("a")).toBeUndefined();
 });
 
-test("faults that come now and then are forgiven", () => {
+test("occasional engine faults do not add up", () => {
   const faults = new FaultCounter();
   for (let i = 0; i < 20; i++) faults.record("a", fault, i * 601_000);
   expect(faults.abandonReason("a")).toBeUndefined();

@@ -29,7 +29,7 @@ function fixture() {
   return { run, io, change, written };
 }
 
-test("what nothing waits for is written a little later, together; the alarm says when", () => {
+test("changes without pending effects are written together after a delay, and nextWriteAt returns its end", () => {
   const { io, change, written } = fixture();
   change();
   expect(io.nextWrite(1_000)).toBeDefined();
@@ -46,7 +46,7 @@ test("what nothing waits for is written a little later, together; the alarm says
   expect(io.nextWriteAt).toBeUndefined();
 });
 
-test("a run that was just taken up is written a little later, unless the execution waits for it or ends", () => {
+test("the first write of a new run is delayed unless a task request waits for it or the run ends", () => {
   const quiet = fixture();
   quiet.change("publish");
   expect(quiet.io.nextWrite(99)).toBeUndefined();
@@ -63,7 +63,7 @@ test("a run that was just taken up is written a little later, unless the executi
   expect(short.io.nextWrite(1)?.revision).toBe(2);
 });
 
-test("what the execution waits for is written at once, and so is its end", () => {
+test("a change with a task request and the end of a run are written at once", () => {
   const { run, io, change, written } = fixture();
   change();
   io.nextWrite(100);
@@ -78,7 +78,7 @@ test("what the execution waits for is written at once, and so is its end", () =>
   expect(io.nextWrite(103)).toBeDefined();
 });
 
-test("not too much is kept waiting, and a clock that is set back keeps nothing waiting", () => {
+test("the number of deferred effects is bounded, and a clock that is set back delays no write", () => {
   const { io, change, written } = fixture();
   change();
   io.nextWrite(100_000);
@@ -93,7 +93,7 @@ test("not too much is kept waiting, and a clock that is set back keeps nothing w
   expect(io.nextWrite(5_001)).toBeDefined();
 });
 
-test("the last write comes later, but at once where somebody waits for the resource to go", () => {
+test("the final write is delayed, except when the resource is being deleted", () => {
   const ended = (phase: number) => {
     const one = fixture();
     Object.assign(one.run, { terminal: true, phase });
@@ -112,7 +112,7 @@ test("the last write comes later, but at once where somebody waits for the resou
   expect(ended(WorkflowPhase.Aborted).io.nextWrite(1_010)).toBeDefined();
 });
 
-test("what waits is given out when its revision is durable, and no sooner", () => {
+test("effects are released when their revision is durable, and not before", () => {
   const { io, change, written } = fixture();
   expect(change("sendTaskRequest")).toEqual([]);
   io.nextWrite(0);
@@ -124,7 +124,7 @@ test("what waits is given out when its revision is durable, and no sooner", () =
   expect(io.isIdle).toBe(true);
 });
 
-test("a change of the resource by somebody else is known once no write is in flight", () => {
+test("a change of the resource by another client is detected while no write is in flight", () => {
   const run = new Run();
   const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
   io.onGeneration(4);
@@ -142,7 +142,7 @@ test("a change of the resource by somebody else is known once no write is in fli
   expect(io.isOverwritten).toBe(true);
 });
 
-test("a change that came right after a write is known when the write is answered", () => {
+test("a change right after a write is detected when the write is answered", () => {
   const run = new Run();
   const io = new WriteGate(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
   run.revision++;
@@ -152,7 +152,7 @@ test("a change that came right after a write is known when the write is answered
   expect(io.isOverwritten).toBe(true);
 });
 
-test("without generations nothing is concluded", () => {
+test("without generations no change is detected", () => {
   const { io } = fixture();
   io.onGeneration(0);
   expect(io.isOverwritten).toBe(false);

@@ -25,12 +25,12 @@ const bugs: Readonly<Record<string, { readonly fault: Fault; readonly where: typ
     where: randomRestarts,
     shows: /was not started/,
   },
-  "progress is lost with its replica": {
+  "the watermark is lost with its replica": {
     fault: { store: (store) => ({ ...store, ensureRows: async () => new Map(), advance: async () => {} }) },
     where: randomRestarts,
     shows: /was not started/,
   },
-  "a claim of one that died never ends": {
+  "a claim of a crashed replica never expires": {
     fault: {
       store: (store) => {
         const mine = new Set<string>();
@@ -51,11 +51,11 @@ const bugs: Readonly<Record<string, { readonly fault: Fault; readonly where: typ
     where: randomRestarts,
     shows: /was not started/,
   },
-  "names say nothing": { fault: { allowDuplicates: true }, where: randomRestarts, shows: /was started 2 times/ },
-  "all, where the last one was wanted": { fault: policy("last", "all"), where: randomOutages, shows: /were made up for/ },
-  "the last one, where all were wanted": { fault: policy("all", "last"), where: randomOutages, shows: /was not started/ },
-  "the last one, where none was wanted": { fault: policy("none", "last"), where: randomOutages, shows: /was made up for/ },
-  "none, where the last one was wanted": { fault: policy("last", "none"), where: randomOutages, shows: /was not made up for/ },
+  "execution names are not unique for a run": { fault: { allowDuplicates: true }, where: randomRestarts, shows: /was started 2 times/ },
+  "policy last starts all missed runs": { fault: policy("last", "all"), where: randomOutages, shows: /were made up for/ },
+  "policy all starts only the last missed run": { fault: policy("all", "last"), where: randomOutages, shows: /was not started/ },
+  "policy none starts the last missed run": { fault: policy("none", "last"), where: randomOutages, shows: /was made up for/ },
+  "policy last starts no missed run": { fault: policy("last", "none"), where: randomOutages, shows: /was not made up for/ },
 };
 
 const everClaimed = new Set<string>();

@@ -9,19 +9,19 @@ const YEARS = Number(process.env.SCHEDULE_YEARS ?? 1);
 const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
 
 describe.each(seeds)("seed %i", (seed) => {
-  test("replicas that die and stop, each back in seconds: every run once, on every policy", async () => {
+  test("replicas that crash and stop, each for seconds, start every run once, with every policy", async () => {
     const { problems, repeats } = await randomRestarts({ random: seededRandom(seed) });
     expect(problems).toEqual([]);
     expect(repeats).toBeGreaterThan(0);
   }, 120_000);
 
-  test("outages of minutes to hours: what is made up for is the policy's", async () => {
+  test("outages of minutes to hours: the catch-up policy decides about missed runs", async () => {
     expect((await randomOutages({ random: seededRandom(seed + 1_000_000) })).problems).toEqual([]);
   }, 120_000);
 });
 
 test(
-  `${YEARS} years of every minute, where all sleep for weeks now and then: every run once, in order`,
+  `${YEARS} years of a run each minute, with occasional outages of weeks: every run starts once, in order`,
   async () => {
     const random = seededRandom(7);
     const end = START + YEARS * 365 * DAY;

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { createCodecs } from "./codec.js";
 import { sendJsonLines } from "./json-lines.js";
 
-test("the connection of a client that takes nothing does not stay", async () => {
+test("the connection of a client that does not read is closed", async () => {
   const message = create(GetVersionResponseSchema, { controlPlaneVersion: { Build: "x".repeat(65_536) } });
   const codec = createCodecs(createRegistry()).choose({ contentType: [], accept: [] }).response;
   const signal = new AbortController().signal;

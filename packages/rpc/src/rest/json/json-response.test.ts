@@ -7,7 +7,7 @@ import { writeJsonResponse } from "./json-response.js";
 
 const options = { protoNames: true, registry: createRegistry() };
 
-test("numbers that JSON has no words for are told as of doubles, in free-form data too", () => {
+test("NaN and infinities are written as text, also in free-form data", () => {
   const number = (value: number) => create(ValueSchema, { kind: { case: "numberValue", value } });
   const listed = create(ValueSchema, { kind: { case: "listValue", value: { values: [number(Number.NaN), number(1)] } } });
   const fields = { a: number(Number.NEGATIVE_INFINITY), b: listed, c: create(ValueSchema), d: number(2.5) };
@@ -26,7 +26,7 @@ test.each([
   [1n, 2_000_000_003, "1970-01-01T00:00:03.000000003Z"],
   [2n ** 63n - 1n, 0, "9999-12-31T23:59:59.999999999Z"],
   [-(2n ** 63n), 0, "0001-01-01T00:00:00Z"],
-])("a time that is none, %s s and %s ns, is told as what it amounts to", (seconds, nanos, told) => {
+])("a timestamp out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, told) => {
   const reasons = [{ message: "why", occurredAt: create(TimestampSchema, { seconds, nanos }) }];
   // Data that only resembles a time is kept.
   const customInfo = { $typeName: "google.protobuf.Timestamp", seconds: 1 };
@@ -42,7 +42,7 @@ test.each([
   [1n, -1, "0.999999999s"],
   [1n, 1_000_000_000, "2s"],
   [2n ** 63n - 1n, 0, "315576000000s"],
-])("a duration that is none, %s s and %s ns, is told as what it amounts to", (seconds, nanos, told) => {
+])("a duration out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, told) => {
   const value = { case: "duration" as const, value: create(DurationSchema, { seconds, nanos }) };
   expect(writeJsonResponse(PrimitiveSchema, create(PrimitiveSchema, { value }), options)).toEqual({ duration: told });
 });

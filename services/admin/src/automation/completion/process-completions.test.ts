@@ -55,7 +55,7 @@ async function deliveries(name: string): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-test("whose notifications count: the launch plan's, the request's in their place, or none", async () => {
+test("notifications of the request replace those of the launch plan, and disableAll disables both", async () => {
   const mine = { notifications: [notification("email", ["me@x.y"])] };
   await create("a-plan");
   await create("a-own", { notificationOverrides: { case: "notifications", value: mine } });
@@ -71,7 +71,7 @@ test("whose notifications count: the launch plan's, the request's in their place
   expect(await deliveries("a-not-none")).toEqual(["lp@x.y FAILED"]);
 });
 
-test("other phases are not told", async () => {
+test("phases without a notification are not notified", async () => {
   await create("b");
   await report("b", RUNNING);
   expect(await tell()).toBe(0);
@@ -80,7 +80,7 @@ test("other phases are not told", async () => {
   expect(await deliveries("b")).toEqual([]);
 });
 
-test("an end is told once, whatever comes after it, and to no two replicas", async () => {
+test("an end is notified once, despite late events and concurrent replicas", async () => {
   for (let i = 0; i < 30; i++) {
     await create(`c${i}`);
     await report(`c${i}`, FAILED);
@@ -101,7 +101,7 @@ test("an end is told once, whatever comes after it, and to no two replicas", asy
   for (let i = 0; i < 30; i++) expect(await deliveries(`c${i}`)).toEqual(["lp@x.y FAILED"]);
 });
 
-test("nothing is told of an end that was not recorded, nor lost when its teller dies", async () => {
+test("an unrecorded end is not notified, and a crash during processing loses no notification", async () => {
   await create("d");
   const { rows } = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'd'" });
   const rowId = rows[0]?.id ?? 0n;
@@ -128,7 +128,7 @@ test("nothing is told of an end that was not recorded, nor lost when its teller 
   expect(await deliveries("d")).toEqual(["lp@x.y FAILED"]);
 });
 
-test("ends that no event tells: refused at once, and aborted without the engine", async () => {
+test("ends without an event are notified: an execution refused at once, and one aborted without the engine", async () => {
   const failure = { bytes: new Uint8Array(), kind: "SYSTEM", code: "Refused" };
   await insertExecution(database.db, { ...bareExecution("e-refused"), failure });
   await create("e-aborted");
@@ -141,7 +141,7 @@ test("ends that no event tells: refused at once, and aborted without the engine"
   expect(await tell()).toBe(0);
 });
 
-test("one that cannot be read does not keep the others from being told", async () => {
+test("an unreadable execution does not prevent the notification of others", async () => {
   const failure = { bytes: new Uint8Array(), kind: "SYSTEM", code: "Refused" };
   await insertExecution(database.db, { ...bareExecution("f-broken"), closure: Buffer.from("no message"), failure });
   await create("f-good");

@@ -75,7 +75,7 @@ async function owe(recipients: string[], name = "x", type: "email" | "slack" = "
 const list = async (name = "") => (await api.listDeliveries({ project: "p", domain: "d", executionName: name })).deliveries;
 const due = () => db.query({ text: "UPDATE notification_deliveries SET available_at = now()" });
 
-test("a mail, a Slack message and a signed event arrive, and are shown as sent", async () => {
+test("a mail, a Slack message and a signed event are delivered and recorded as sent", async () => {
   await owe(["ann@example.com", "webhook:ops", "webhook:chat", `${receiver.url}/own`]);
   expect(await deliverOnce(depsWith(), 10)).toBe(4);
   const [mail] = mails.mails;
@@ -98,7 +98,7 @@ test("a mail, a Slack message and a signed event arrive, and are shown as sent",
   expect(await deliverOnce(depsWith(), 10)).toBe(0);
 });
 
-test("sent, and dead before it was recorded: sent again with the same id, once the lease is over", async () => {
+test("a delivery whose record is lost in a crash is repeated with the same id after the lease expires", async () => {
   await owe(["ann@example.com", "webhook:ops"]);
   const dead: Database = {
     ...db,
@@ -117,7 +117,7 @@ test("sent, and dead before it was recorded: sent again with the same id, once t
   expect(mails.mails).toHaveLength(2);
 });
 
-test("replicas share the work: each message is sent once", async () => {
+test("replicas share the deliveries, and each message is sent once", async () => {
   await Promise.all(Array.from({ length: 40 }, (_, i) => owe(["webhook:ops"], `r${i}`)));
   let taken = 0;
   // Concurrent replicas see the same messages, and one of them claims each.
@@ -130,7 +130,7 @@ test("replicas share the work: each message is sent once", async () => {
   expect(receiver.posts).toHaveLength(40);
 });
 
-test("tried again after pauses that grow, then given up with the reason; and tried again when somebody asks", async () => {
+test("a failed delivery is retried with growing delays, then given up with the reason, and retried on request", async () => {
   await owe(["webhook:ops"], "late");
   answer = { status: 503, body: "not now" };
   await deliverOnce(depsWith(), 10);
@@ -173,13 +173,18 @@ test("tried again after pauses that grow, then given up with the reason; and tri
 
 test.each<[string, string, object, string]>([
   ["a private address", "http://10.0.0.1/x", {}, "10.0.0.1 is not an address of the public internet"],
-  ["this machine, unless allowed", "http://127.0.0.1:1/x", { allowNetworks: [] }, "127.0.0.1 is not an address"],
-  ["plain text, unless allowed", "http://8.8.8.8/x", { allowHttp: false }, "only https: is allowed"],
-  ["addresses of users, where they are not wanted", "https://8.8.8.8/x", { slack: { allowUrls: false } }, "name a configured one"],
+  ["a loopback address", "http://127.0.0.1:1/x", { allowNetworks: [] }, "127.0.0.1 is not an address"],
+  ["plain HTTP", "http://8.8.8.8/x", { allowHttp: false }, "only https: is allowed"],
+  [
+    "a user's URL while only configured webhooks are allowed",
+    "https://8.8.8.8/x",
+    { slack: { allowUrls: false } },
+    "name a configured one",
+  ],
   ["an unconfigured webhook", "webhook:missing", {}, 'no webhook named "missing"'],
-  ["no mail address", "ann", {}, "not a mail address"],
-  ["a mail without a server", "ann@example.com", { emailer: {} }, "notifications.emailer.smtp"],
-])("given up at once: %s", async (_, target, config, reason) => {
+  ["an invalid mail address", "ann", {}, "not a mail address"],
+  ["a mail without a configured server", "ann@example.com", { emailer: {} }, "notifications.emailer.smtp"],
+])("a delivery is given up at once: %s", async (_, target, config, reason) => {
   await owe([target], "refused");
   await deliverOnce(depsWith(config), 10);
   const [given] = await list("refused");
@@ -187,7 +192,7 @@ test.each<[string, string, object, string]>([
   expect(receiver.posts).toEqual([]);
 });
 
-test("a secret that is not in its place yet is waited for", async () => {
+test("a delivery is retried while its secret file does not exist", async () => {
   await owe(["webhook:ops"]);
   await deliverOnce(depsWith({ webhooks: [{ name: "ops", url: receiver.url, secret: { file: "/nowhere/secret" } }] }), 10);
   expect((await list())[0]).toMatchObject({
@@ -196,7 +201,7 @@ test("a secret that is not in its place yet is waited for", async () => {
   });
 });
 
-test("the list: by state, in pages, with limits", async () => {
+test("deliveries are listed by state and in pages, with validated limits", async () => {
   await owe(["webhook:ops", "webhook:chat", "webhook:missing"], "paged");
   await deliverOnce(depsWith(), 10);
   const at = { project: "p", domain: "d" };
@@ -211,7 +216,7 @@ test("the list: by state, in pages, with limits", async () => {
   }
 });
 
-test("what is done is forgotten after its time, what waits is not", async () => {
+test("finished deliveries are deleted after the retention time, waiting ones are not", async () => {
   await owe(["webhook:ops"], "done");
   await deliverOnce(depsWith(), 10);
   await owe(["webhook:ops"], "waits");
@@ -222,7 +227,7 @@ test("what is done is forgotten after its time, what waits is not", async () => 
   expect((await list()).map(({ execution }) => execution?.name)).toEqual(["waits"]);
 });
 
-test("pauses double up to the longest, and are spread", () => {
+test("retry delays double up to the maximum, with jitter", () => {
   const config = { firstDelaySeconds: 5, maxDelaySeconds: 60 };
   const pauses = (random: number) =>
     [1, 2, 3, 4, 5, 100].map((attempts) => nextDelayMs({ config, attempts, random: () => random, requestedMs: undefined }));
@@ -231,7 +236,7 @@ test("pauses double up to the longest, and are spread", () => {
   expect(nextDelayMs({ config, attempts: 1, random: () => 0, requestedMs: 1e9 })).toBe(60_000);
 });
 
-test("a receiver that does not answer holds up nobody else, and what is under way is waited for", async () => {
+test("an unresponsive receiver does not delay other deliveries, and closing waits for deliveries in progress", async () => {
   answer = "hang";
   for (let i = 0; i < 12; i++) await owe(["webhook:ops"], `hangs${i}`);
   const deps = depsWith({ timeoutSeconds: 2 });

@@ -22,7 +22,7 @@ const own = { ...config, webhooks: config.webhooks.slice(0, 3) };
 const receivers = (notifications: ReturnType<typeof notification>[]) =>
   planDeliveries(endedExecution({ notifications }), own).map(({ channel, target }) => `${channel} ${target}`);
 
-test("who is told, and how", () => {
+test("each recipient gets one message through the channel of its address", () => {
   const addresses = ["ann@example.com", "webhook:ops", "webhook:chat", "webhook:missing", "https://hooks.example.com/a"];
   expect(receivers([notification("email", addresses)])).toEqual([
     "email ann@example.com",
@@ -41,14 +41,14 @@ test("who is told, and how", () => {
   expect(receivers([notification("email", ["a@x.y", "a@x.y"]), notification("pagerDuty", ["a@x.y"])])).toEqual(["email a@x.y"]);
 });
 
-test("only of the phases that are asked for, those of the configuration without being named", () => {
+test("only the configured phases are notified, for rules of launch plans and of the configuration", () => {
   const wanted = endedExecution({ notifications: [notification("email", ["a@x.y"])] });
   expect(planDeliveries(wanted, config).map(({ target }) => target)).toEqual(["a@x.y", "webhook:failures"]);
   expect(planDeliveries({ ...wanted, phase: WorkflowExecution_Phase.SUCCEEDED }, config)).toEqual([]);
   expect(planDeliveries({ ...wanted, phase: WorkflowExecution_Phase.TIMED_OUT }, config)).toHaveLength(1);
 });
 
-test("an id is the same for the same end and receiver, and for nothing else", () => {
+test("a message id depends only on the end of the execution and the recipient", () => {
   const idsOf = (changes: object) =>
     planDeliveries(endedExecution({ notifications: [notification("email", ["a@x.y", "b@x.y"])], ...changes }), own).map(
       ({ messageId }) => messageId,
@@ -58,7 +58,7 @@ test("an id is the same for the same end and receiver, and for nothing else", ()
   expect(idsOf({})[0]).toMatch(/^msg_[0-9a-f]{32}$/);
 });
 
-test("what is sent: mail, Slack and event, with nothing of a user's text read as markup or as a placeholder", () => {
+test("mails, Slack messages and events escape texts of users and expand no placeholders in them", () => {
   const notifications = [notification("email", ["a@x.y", "webhook:ops"]), notification("slack", [url])];
   const [mail, event, slack] = planDeliveries(endedExecution({ notifications }), own);
   expect(JSON.parse(mail?.content ?? "")).toEqual({
@@ -93,7 +93,7 @@ test("what is sent: mail, Slack and event, with nothing of a user's text read as
   expect(JSON.parse(templated?.content ?? "")).toMatchObject({ html: "T d" });
 });
 
-test("all the placeholders of Flyte, and no others", () => {
+test("all placeholders of Flyte are expanded, and no others", () => {
   const names = ["project", "domain", "name", "phase", "error"];
   const of = (entity: string) => ["project", "domain", "name", "version"].map((each) => `${entity}.${each}`);
   const all = [...names, ...of("workflow"), ...of("launch_plan")];
@@ -107,15 +107,15 @@ test("all the placeholders of Flyte, and no others", () => {
 
 test.each([
   ["a signed webhook without a secret", { webhooks: [{ name: "a", url }] }],
-  ["a Slack webhook with one", { webhooks: [{ name: "a", kind: "slack", url, secret }] }],
-  ["neither address", { webhooks: [{ name: "a", secret }] }],
-  ["both addresses", { webhooks: [{ name: "a", url, urlFrom: { env: "A" }, secret }] }],
-  ["two secrets in one", { webhooks: [{ name: "a", url, secret: { env: "A", file: "b" } }] }],
-  ["a name twice", { webhooks: [1, 2].map(() => ({ name: "a", url, secret })) }],
-  ["a phase that is no end", { webhooks: [{ name: "a", url, secret, phases: ["RUNNING"] }] }],
-  ["a network that is none", { allowNetworks: ["10.0.0.0"] }],
+  ["a Slack webhook with a secret", { webhooks: [{ name: "a", kind: "slack", url, secret }] }],
+  ["neither url nor urlFrom", { webhooks: [{ name: "a", secret }] }],
+  ["both url and urlFrom", { webhooks: [{ name: "a", url, urlFrom: { env: "A" }, secret }] }],
+  ["a secret with two sources", { webhooks: [{ name: "a", url, secret: { env: "A", file: "b" } }] }],
+  ["a duplicate name", { webhooks: [1, 2].map(() => ({ name: "a", url, secret })) }],
+  ["a phase that is not terminal", { webhooks: [{ name: "a", url, secret, phases: ["RUNNING"] }] }],
+  ["an invalid network", { allowNetworks: ["10.0.0.0"] }],
   ["a password without a user", { emailer: { smtp: { host: "h", password: { env: "P" } } } }],
-  ["a secret in the clear", { webhooks: [{ name: "a", url, secret: "whsec_x" }] }],
-])("refused: %s", (_, wrong) => {
+  ["a literal secret", { webhooks: [{ name: "a", url, secret: "whsec_x" }] }],
+])("the configuration is refused: %s", (_, wrong) => {
   expect(notificationsSchema.safeParse(wrong).success).toBe(false);
 });

@@ -80,7 +80,7 @@ async function finish(): Promise<void> {
   }
 }
 
-test("by request or policy: nothing goes that is active or that something active needs", async () => {
+test("neither a request nor a policy deletes an active execution or one that an active execution needs", async () => {
   await fc.assert(
     fc.asyncProperty(forest, fc.array(fc.nat({ max: 13 }), { maxLength: 8 }), fc.boolean(), async (drawns, asked, byPolicy) => {
       const executions = await place(drawns);
@@ -128,7 +128,7 @@ test("by request or policy: nothing goes that is active or that something active
   );
 });
 
-test("a tree that may go has nothing in it that is active, whatever it looks like", () => {
+test("a deletable tree contains no active execution, for any tree", () => {
   const member = fc.record({
     id: fc.bigInt({ min: 1n, max: 9n }),
     ended: fc.boolean(),

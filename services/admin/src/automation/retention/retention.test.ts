@@ -45,7 +45,7 @@ async function finish(): Promise<void> {
   while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
 }
 
-test("an execution goes with its rows and blobs, those that it launched go with it, and nothing else does", async () => {
+test("an execution is deleted with its rows, its blobs and its child executions only", async () => {
   const root = await kept.make({ name: "e1" });
   const child = await kept.make({ name: "c1", parent: root });
   await kept.make({ name: "c2", parent: child });
@@ -76,7 +76,7 @@ test("an execution goes with its rows and blobs, those that it launched go with 
   expect(audit).toContainEqual({ identifiers: { id: key("e1") }, message: "deleted with 5 blobs" });
 });
 
-test("a dry run tells the same and marks nothing", async () => {
+test("a dry run reports the same and deletes nothing", async () => {
   const root = await kept.make({ name: "e" });
   await kept.make({ name: "c", parent: root });
   const { deletion, beginsAt } = await remove("e", true);
@@ -99,15 +99,15 @@ test.each<[string, readonly (Made & { readonly below?: string; readonly after?: 
     ],
     "was launched by p/development/parent",
   ],
-  ["its parent is there", [parent, { name: "e", below: "parent" }], "was launched by p/development/parent"],
-  ["a recovery is there", [{ name: "e" }, { name: "r", after: "e" }], "p/development/r needs what p/development/e did"],
+  ["its parent exists", [parent, { name: "e", below: "parent" }], "was launched by p/development/parent"],
+  ["its recovery exists", [{ name: "e" }, { name: "r", after: "e" }], "p/development/r needs what p/development/e did"],
   [
-    "a recovery of a child is there",
+    "a recovery of its child exists",
     [{ name: "e" }, { name: "c", below: "e" }, { name: "r", phase: "RUNNING", after: "c" }],
     "p/development/r needs what p/development/c did",
   ],
-  ["it has only just ended", [{ name: "e", settled: false }], "only just now"],
-])("it stays when %s", async (_, executions, reason) => {
+  ["it ended less than a minute ago", [{ name: "e", settled: false }], "only just now"],
+])("an execution is not deleted when %s", async (_, executions, reason) => {
   const ids = new Map<string, bigint>();
   for (const { below, after, ...made } of executions) {
     ids.set(
@@ -124,13 +124,13 @@ test.each<[string, readonly (Made & { readonly below?: string; readonly after?: 
   expect(await kept.rows()).toHaveLength(executions.length);
 });
 
-test("what is owed to a data plane keeps an execution", async () => {
+test("a pending request to a data plane prevents the deletion of its execution", async () => {
   const id = await kept.make({ name: "e" });
   await kept.db.query({ text: "INSERT INTO execution_outbox (execution_id, action) VALUES ($1, 'abort')", values: [id] });
   await expect(remove("e")).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
 });
 
-test("what a trigger starts with its outputs keeps an execution until it has ended", async () => {
+test("an execution whose outputs a trigger passed on is not deleted before the started execution has ended", async () => {
   const id = await kept.make({ name: "e" });
   const started = await kept.make({ name: "next", phase: "RUNNING" });
   await kept.db.query({
@@ -148,7 +148,7 @@ test("what a trigger starts with its outputs keeps an execution until it has end
   expect((await remove("e", true)).deletion?.id?.name).toBe("e");
 });
 
-test("outputs that the cache may point to stay, of the whole tree, also where only an item of an array was stored", async () => {
+test("outputs that the cache may refer to are kept for the whole tree, also if only an item of an array was cached", async () => {
   const root = await kept.make({ name: "e1" });
   await kept.make({ name: "c1", parent: root, cached: true });
   const array = await kept.make({ name: "e2" });
@@ -169,7 +169,7 @@ test("outputs that the cache may point to stay, of the whole tree, also where on
   }
 });
 
-test("an array's event that cannot be read holds up no deletion; outputs stay, as the cache may point to them", async () => {
+test("an undecodable event of an array does not block deletions, and its outputs are kept for the cache", async () => {
   await retention.setRetentionPolicy({ policy: { project: "p", keep: durationFromMs(1_000) } });
   const broken = await kept.make({ name: "e1", age: 10 });
   await kept.make({ name: "e2", age: 9 });
@@ -184,7 +184,7 @@ test("an array's event that cannot be read holds up no deletion; outputs stay, a
   expect([await kept.exist(kept.rawOutputsOf("e1")), await kept.exist(kept.rawOutputsOf("e2"))]).toEqual([2, 0]);
 });
 
-test("outputs of an array's items go, of each attempt", async () => {
+test("outputs of every attempt of an array's items are deleted", async () => {
   const id = await kept.make({ name: "e" });
   const items = [
     { index: 0, attempt: 0 },
@@ -203,7 +203,7 @@ test("outputs of an array's items go, of each attempt", async () => {
   expect(await kept.exist(folders.map((folder) => `${folder}x`))).toBe(0);
 });
 
-test("what an execution of the same name, or of the same folder, wrote goes with the last of them", async () => {
+test("blobs in a folder that several executions share are deleted with the last of them", async () => {
   // In another domain: the folders of raw outputs are the same. Names with the same joined form:
   // the metadata folder is the same.
   await kept.make({ name: "e" });
@@ -222,7 +222,7 @@ test("what an execution of the same name, or of the same folder, wrote goes with
   expect(await kept.exist([...kept.rawOutputsOf("e"), ...kept.metadataOf({ project: "a-b", name: "x" }).slice(0, 3)])).toBe(0);
 });
 
-test("who dies anywhere leaves nothing behind that is not found again", async () => {
+test("a crash at any step of a deletion leaves only data that the next sweep finds", async () => {
   for (let deaths = 0; ; deaths++) {
     await kept.clear();
     const root = await kept.make({ name: "e" });
@@ -276,7 +276,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
   }
 });
 
-test("a child that came while the mark was set withdraws it; one that comes later is refused", async () => {
+test("a child created during the marking withdraws the deletion, and one created later is refused", async () => {
   const root = await kept.make({ name: "e" });
   await remove("e");
   const child = await kept.make({ name: "c", parent: root, phase: "RUNNING" });
@@ -289,7 +289,7 @@ test("a child that came while the mark was set withdraws it; one that comes late
   await expect(served.admin.recoverExecution({ id: key("e"), name: "r" })).rejects.toMatchObject({ code: expect.any(Number) });
 });
 
-test("policies: the most specific holds; what is due goes, and the preview said so", async () => {
+test("the most specific policy applies, and due executions are deleted as the preview listed", async () => {
   const days = (count: number) => ({ seconds: BigInt(count * 86_400), nanos: 0 });
   await retention.setRetentionPolicy({ policy: { keep: days(100) } });
   await retention.setRetentionPolicy({ policy: { project: "p", keep: days(30) } });
@@ -335,13 +335,13 @@ test.each([
   ["a workflow without a domain", { project: "p", workflow: "w" }],
   ["a project that does not exist", { project: "nosuch" }],
   ["a domain that does not exist", { project: "p", domain: "nosuch" }],
-  ["no time at all", { project: "p", keep: { seconds: 0n, nanos: 0 } }],
-  ["part of a second", { project: "p", keep: { seconds: 1n, nanos: 5 } }],
+  ["no duration", { project: "p", keep: { seconds: 0n, nanos: 0 } }],
+  ["a fraction of a second", { project: "p", keep: { seconds: 1n, nanos: 5 } }],
 ])("a policy for %s is refused", async (_, policy) => {
   await expect(retention.setRetentionPolicy({ policy })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });
 
-test("those that filters find are deleted, and the others are named", async () => {
+test("executions that match the filters are deleted, and those that cannot be deleted are listed", async () => {
   await kept.make({ name: "a", phase: "FAILED" });
   await kept.make({ name: "b", phase: "FAILED", settled: false });
   await kept.make({ name: "c" });
@@ -355,7 +355,7 @@ test("those that filters find are deleted, and the others are named", async () =
   expect(await kept.rows()).toHaveLength(2);
 });
 
-test("the audit log is trimmed, some entries at a time", async () => {
+test("old entries of the audit log are deleted in batches", async () => {
   await kept.db.query({
     text: `INSERT INTO audit_log (at, subject, client_id, method, project, domain, identifiers, request_id, peer, transport)
       SELECT $1::timestamptz - i * interval '100 days', '', '', '', '', '', '{}', '', '', '' FROM generate_series(1, 9) AS i`,

@@ -80,7 +80,7 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
   };
 
-  test("thousands of raw outputs go in batches of a thousand, those of others stay", async () => {
+  test("thousands of raw outputs are deleted in batches of a thousand, and those of other executions are kept", async () => {
     const [id, neighbour] = [await kept.make({ name: "e1" }), await kept.make({ name: "e10" })];
     const [first = ""] = kept.rawOutputsOf("e1");
     const many = Array.from({ length: 2_100 }, (_, i) => first.replace(/part-0$/, `checkpoint 100%/${i}&<ü>.bin`));
@@ -98,7 +98,7 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     expect(Object.fromEntries(proxy.counts)).toMatchObject({ "POST many": 4, DELETE: 2 });
   });
 
-  test("a store that is away delays the deletion; nothing is forgotten", async () => {
+  test("an unavailable store delays the deletion and keeps its records", async () => {
     const id = await kept.make({ name: "e1" });
     await mark(id);
     await gateway.kill();

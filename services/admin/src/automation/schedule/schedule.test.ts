@@ -42,7 +42,7 @@ const cron = (schedule: string) => ({ case: "cronSchedule" as const, value: { sc
 const everyTenMinutes = { case: "rate" as const, value: { value: 10, unit: FixedRateUnit.MINUTE } };
 const set = (name: string, state: LaunchPlanState) => served.admin.updateLaunchPlan({ id: id(ResourceType.LAUNCH_PLAN, name), state });
 
-test("what is in force, its policy, and a revision that changes with it", async () => {
+test("active schedules are listed with their catch-up policies and a revision that changes with them", async () => {
   const { revision: empty, timeZone } = await schedules.listSchedules({});
   expect(timeZone).toBe("Europe/Berlin");
   await register("nightly", cron("0 3 * * *"), { [CATCH_UP_ANNOTATION]: "all" });
@@ -65,7 +65,7 @@ test("what is in force, its policy, and a revision that changes with it", async 
   expect(runs.map(({ scheduledAt }) => scheduledAt && timestampDate(scheduledAt).toISOString())).toEqual(["2026-11-01T10:10:07.000Z"]);
 });
 
-test("the next runs of a domain, in their order, by the zone of the configuration", async () => {
+test("the next runs of a domain are listed in order, in the configured time zone", async () => {
   const { runs } = await schedules.listNextRuns({ ...scope, after: timestampFromDate(new Date("2026-11-02T01:40:00Z")), limit: 4 });
   expect(runs.map(({ launchPlan, scheduledAt }) => [launchPlan?.name, scheduledAt && timestampDate(scheduledAt).toISOString()])).toEqual([
     ["often", "2026-11-02T01:40:07.000Z"],
@@ -79,7 +79,7 @@ test("the next runs of a domain, in their order, by the zone of the configuratio
   await expect(schedules.listNextRuns({ project: "flytesnacks" })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });
 
-test("paused: activated later it counts from then", async () => {
+test("a paused schedule counts from its next activation", async () => {
   const before = (await schedules.listSchedules({})).revision;
   await set("often", LaunchPlanState.INACTIVE);
   const paused = (await schedules.listSchedules({})).revision;
@@ -93,7 +93,7 @@ test("paused: activated later it counts from then", async () => {
   expect(runs.map(({ scheduledAt }) => scheduledAt && timestampDate(scheduledAt).toISOString())).toEqual(["2026-11-01T12:10:00.000Z"]);
 });
 
-test("a policy that does not exist is refused with those that do", async () => {
+test("an unknown catch-up policy is refused with the list of known ones", async () => {
   await expect(register("odd", everyTenMinutes, { [CATCH_UP_ANNOTATION]: "some" })).rejects.toMatchObject({
     code: Code.INVALID_ARGUMENT,
     message: "invalid value for annotation flyte-ts.org/schedule-catch-up: [some] is none of all, last, none",

@@ -50,7 +50,7 @@ const trigger = (name: string, changes: Init = {}): Init => ({
 const make = (name: string, changes: Init = {}) => world.triggers.createTrigger({ trigger: trigger(name, changes) });
 const inputsOf = async (name: string) => (await world.served.admin.getExecutionData({ id: { ...scope, name } })).fullInputs?.literals;
 
-test("when an execution ends another is started, with a part of its outputs; once, by however many", async () => {
+test("the end of an execution starts another with parts of its outputs, once for all replicas", async () => {
   await make("follow", { inputs: fromOutput("/o0/rows/0") });
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED, { o0: mapLiteral([["rows", structLiteral({ "0": 42 })]]) });
@@ -76,7 +76,7 @@ test("when an execution ends another is started, with a part of its outputs; onc
   ]);
 });
 
-test("only ends that it waits for", async () => {
+test("a trigger fires only for ends that match its source, and not while it is paused", async () => {
   await make("any", { source: { case: "execution", value: {} } });
   await make("workflow", { source: { case: "execution", value: { workflow: "w", phases: [FAILED, ABORTED] } } });
   await make("other-workflow", { source: { case: "execution", value: { workflow: "w2" } } });
@@ -99,7 +99,7 @@ test("only ends that it waits for", async () => {
   expect(await world.fired("paused")).toEqual([]);
 });
 
-test("dead between start and record: one execution all the same", async () => {
+test("a crash between the start and its record leads to one execution", async () => {
   await make("follow");
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED);
@@ -114,7 +114,7 @@ test("dead between start and record: one execution all the same", async () => {
   expect(await world.started()).toHaveLength(1);
 });
 
-test("an end that is told again fires nothing more", async () => {
+test("a repeated end fires nothing more", async () => {
   await make("follow");
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED);
@@ -132,7 +132,7 @@ test("an end that is told again fires nothing more", async () => {
   expect(await world.started()).toHaveLength(2);
 });
 
-test("a circle ends, also one by way of child executions", async () => {
+test("a cycle of triggers ends at the maximum depth, also across child executions", async () => {
   await make("circle", { source: { case: "execution", value: { launchPlan: "target" } } });
   await world.run("target", "s0");
   await world.end("s0", SUCCEEDED);
@@ -162,10 +162,10 @@ test("a circle ends, also one by way of child executions", async () => {
 });
 
 test.each<[string, Init, string]>([
-  ["an output that is not there", { inputs: fromOutput("o1") }, 'input x: there is no output "o1", only o0'],
-  ["a part that is not there", { inputs: fromOutput("/o0/a") }, 'input x: output /o0/a: there is no "a"'],
+  ["a missing output", { inputs: fromOutput("o1") }, 'input x: there is no output "o1", only o0'],
+  ["a missing part of an output", { inputs: fromOutput("/o0/a") }, 'input x: output /o0/a: there is no "a"'],
   ["an output of another type", { inputs: fromOutput("o0") }, "x"],
-])("refused, with the reason: %s", async (_, changes, reason) => {
+])("a firing is refused with the reason: %s", async (_, changes, reason) => {
   await make("wrong", changes);
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED, { o0: stringLiteral("text") });
@@ -176,7 +176,7 @@ test.each<[string, Init, string]>([
   expect(await world.started()).toEqual([]);
 });
 
-test("refused: no version is active any more; a limit of the launch plan", async () => {
+test("a firing is refused without an active version or above a limit of the launch plan", async () => {
   const { admin } = world.served;
   await make("first", { launchPlan: launch("single") });
   await make("second", { launchPlan: launch("single") });
@@ -191,7 +191,7 @@ test("refused: no version is active any more; a limit of the launch plan", async
   expect((await world.fired("first")).at(-1)).toBe("s2 refused launch plan single has no active version");
 });
 
-test("what cannot be read now is tried again, and given up after its time", async () => {
+test("a firing whose inputs cannot be read is retried, and given up after its time", async () => {
   await make("follow", { inputs: fromOutput("o0") });
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED, { o0: integer(5n) });
@@ -205,7 +205,7 @@ test("what cannot be read now is tried again, and given up after its time", asyn
   expect(await world.fired()).toEqual(["s1 refused given up: s3://b/o.pb: away"]);
 });
 
-test("a trigger that cannot be read keeps no other from firing", async () => {
+test("an unreadable trigger does not prevent others from firing", async () => {
   await make("broken");
   await make("follow");
   await world.database.db.query({ text: "UPDATE triggers SET trigger = '\\xff' WHERE name = 'broken'" });
@@ -216,7 +216,7 @@ test("a trigger that cannot be read keeps no other from firing", async () => {
   expect(await world.fired("broken")).toEqual([expect.stringMatching(/^s1 waiting .+/)]);
 });
 
-test("what is known of the execution that ended", async () => {
+test("an input from a property of the ended execution must have its type", async () => {
   const about = (value: About): Inputs => ({ x: { source: { case: "about", value } } });
   // Its only input is an integer.
   await expect(make("name", { inputs: about(About.EXECUTION_NAME) })).rejects.toMatchObject({
@@ -233,47 +233,52 @@ test("what is known of the execution that ended", async () => {
 
 test.each<[string, Init, Code, string]>([
   ["no name", { id: { ...scope, name: "" } }, Code.INVALID_ARGUMENT, "id.name"],
-  ["a name that is none", { id: { ...scope, name: "A_b" } }, Code.INVALID_ARGUMENT, "id.name"],
-  ["a project that is not there", { id: { ...scope, project: "nowhere", name: "a" } }, Code.INVALID_ARGUMENT, "project"],
-  ["nothing to start", { launchPlan: undefined }, Code.INVALID_ARGUMENT, "launch_plan"],
+  ["an invalid name", { id: { ...scope, name: "A_b" } }, Code.INVALID_ARGUMENT, "id.name"],
+  ["an unknown project", { id: { ...scope, project: "nowhere", name: "a" } }, Code.INVALID_ARGUMENT, "project"],
+  ["no launch plan", { launchPlan: undefined }, Code.INVALID_ARGUMENT, "launch_plan"],
   ["a launch plan without an active version", { launchPlan: launch("sleeping") }, Code.INVALID_ARGUMENT, "no active version"],
-  ["a version that is not there", { launchPlan: { ...launch("target"), version: "v9" } }, Code.NOT_FOUND, "v9"],
+  ["an unknown version", { launchPlan: { ...launch("target"), version: "v9" } }, Code.NOT_FOUND, "v9"],
   [
-    "a workflow to start",
+    "a workflow in place of a launch plan",
     { launchPlan: { ...launch("target"), resourceType: ResourceType.WORKFLOW } },
     Code.INVALID_ARGUMENT,
     "must name a launch plan",
   ],
   ["no source", { source: { case: undefined } }, Code.INVALID_ARGUMENT, "missing source"],
   [
-    "a phase that is no end",
+    "a phase that is not terminal",
     { source: { case: "execution", value: { phases: [RUNNING] } } },
     Code.INVALID_ARGUMENT,
     "RUNNING is not a terminal phase",
   ],
-  ["an input that is missing", { inputs: {} }, Code.INVALID_ARGUMENT, "missing inputs.x"],
-  ["an input that it does not have", { inputs: { ...one, y: one?.x as never } }, Code.INVALID_ARGUMENT, "inputs.y"],
-  ["an input that is fixed", { launchPlan: launch("fixed") }, Code.INVALID_ARGUMENT, "fixes it"],
+  ["a missing input", { inputs: {} }, Code.INVALID_ARGUMENT, "missing inputs.x"],
+  ["an undeclared input", { inputs: { ...one, y: one?.x as never } }, Code.INVALID_ARGUMENT, "inputs.y"],
+  ["a fixed input", { launchPlan: launch("fixed") }, Code.INVALID_ARGUMENT, "fixes it"],
   [
     "a literal of another type",
     { inputs: { x: { source: { case: "literal", value: stringLiteral("a") } } } },
     Code.INVALID_ARGUMENT,
     "another type",
   ],
-  ["an input from nowhere", { inputs: { x: {} } }, Code.INVALID_ARGUMENT, "set output, body, literal or about"],
-  ["a body of an execution", { inputs: { x: { source: { case: "body", value: "/a" } } } }, Code.INVALID_ARGUMENT, "no body"],
-  ["a path without a name", { inputs: fromOutput("//a") }, Code.INVALID_ARGUMENT, "the name of an output is missing"],
+  ["an input without a source", { inputs: { x: {} } }, Code.INVALID_ARGUMENT, "set output, body, literal or about"],
   [
-    "outputs of what failed",
+    "a webhook body for an execution trigger",
+    { inputs: { x: { source: { case: "body", value: "/a" } } } },
+    Code.INVALID_ARGUMENT,
+    "no body",
+  ],
+  ["a path without an output name", { inputs: fromOutput("//a") }, Code.INVALID_ARGUMENT, "the name of an output is missing"],
+  [
+    "outputs of failed executions",
     { inputs: fromOutput("o0"), source: { case: "execution", value: { phases: [SUCCEEDED, FAILED] } } },
     Code.INVALID_ARGUMENT,
     "only executions that SUCCEEDED have outputs",
   ],
-])("not made: %s", async (_, changes, code, message) => {
+])("a trigger is refused: %s", async (_, changes, code, message) => {
   await expect(make("bad", changes)).rejects.toMatchObject({ code, message: expect.stringContaining(message) as unknown });
 });
 
-test("made, shown, changed, listed, removed", async () => {
+test("triggers are created, read, updated, listed and deleted", async () => {
   const made = (await make("b", { description: "D" })).trigger;
   expect(made).toMatchObject({ id: { name: "b" }, description: "D", state: TriggerState.ACTIVE, owner: "", webhookPath: "" });
   expect(made?.launchPlan).toMatchObject({ ...scope, name: "target", version: "" });
@@ -309,7 +314,7 @@ test("made, shown, changed, listed, removed", async () => {
   expect(await answer.json()).toMatchObject({ id: { name: "a" }, state: "TRIGGER_STATE_ACTIVE", execution: { launchPlan: "source" } });
 });
 
-test("roles that the owner has no more", async () => {
+test("a firing is refused when the owner has lost the required role", async () => {
   await make("follow");
   await world.database.db.query({ text: "UPDATE triggers SET owner = 'ann', owner_issuer = 'i', owner_groups = '{team}'" });
   const fire = async (name: string, bindings: object[]) => {
@@ -328,7 +333,7 @@ test("roles that the owner has no more", async () => {
   expect((await world.started()).map(({ principal }) => principal)).toEqual(["ann", "ann"]);
 });
 
-test("the steps into an output: keys, places in lists, and what is neither", () => {
+test("output paths select map keys and list indexes, and other paths are refused", () => {
   const outputs = create(LiteralMapSchema, literalMap([["o", structLiteral({ list: [{ "a/b": 1 }], "7": "seven" })]]));
   const found = (path: string) =>
     JSON.stringify(atOutput(outputs, path).value, (_, each: unknown) => (typeof each === "bigint" ? String(each) : each));

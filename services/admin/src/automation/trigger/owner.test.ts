@@ -60,27 +60,27 @@ const trigger = (name: string, changes: Init = {}): Init => ({
 const make = (who: string, changes: Init = {}) => as(TriggerService, who).createTrigger({ trigger: trigger("t", changes) });
 
 test.each<[string, string, Init, string]>([
-  ["who may only run", "runner", {}, "role contributor is needed"],
+  ["a caller with role runner only", "runner", {}, "role contributor is needed"],
   [
-    "who may not run there",
+    "a caller without role runner in the target project",
     "viewer-there",
     { launchPlan: { project: "other", domain: "development", name: "x" } },
     'role runner is needed in project "other"',
   ],
   [
-    "who may not look there",
+    "a caller without role viewer in the source project",
     "bob",
     { source: { case: "execution", value: { project: "other" } } },
     'role viewer is needed in project "other"',
   ],
-])("not made by %s", async (_, who, changes, message) => {
+])("a trigger is refused for %s", async (_, who, changes, message) => {
   await expect(make(who, changes)).rejects.toMatchObject({
     code: Code.PERMISSION_DENIED,
     message: expect.stringContaining(message) as unknown,
   });
 });
 
-test("it fires as whoever made it, by the roles of now; whoever replaces it takes it over, whoever pauses it does not", async () => {
+test("a trigger fires with the current roles of its owner; an update changes the owner, a pause does not", async () => {
   const made = await as(TriggerService, "ann", ["makers"]).createTrigger({ trigger: trigger("owned") });
   expect(made.trigger?.owner).toBe("ann");
   const post = (deliveryId: string) => {

@@ -65,7 +65,7 @@ async function send({ id: messageId = "d1", body = '{"data":{"x":7}}', at = now,
   return { status: response.status, body: (await response.json()) as { started?: { name: string }; error?: string; repeated?: boolean } };
 }
 
-test("a signed webhook starts an execution with what is in its body", async () => {
+test("a signed webhook starts an execution with inputs from its body", async () => {
   expect(path).toBe("/api/v1/trigger_webhooks/flytesnacks/development/hook");
   const { status, body } = await send();
   expect(status).toBe(202);
@@ -82,7 +82,7 @@ test("a signed webhook starts an execution with what is in its body", async () =
   ).not.toContain("whsec_");
 });
 
-test("however often it comes, to however many replicas: one firing, one execution", async () => {
+test("repeated deliveries to several replicas cause one firing and one execution", async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => send({ to: i % 2 === 0 ? world.served : replica })));
   expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
@@ -97,24 +97,24 @@ test("however often it comes, to however many replicas: one firing, one executio
 
 test.each<[string, () => Sent]>([
   ["another secret", () => ({ with: "whsec_MDEyMzQ1Njc4OWFiY2RlZg==" })],
-  ["another body than was signed", () => ({ headers: { "webhook-signature": "v1,AAAA" } })],
-  ["another id than was signed", () => ({ headers: { "webhook-id": "d9" } })],
-  ["another time than was signed", () => ({ headers: { "webhook-timestamp": "1" } })],
+  ["a changed body", () => ({ headers: { "webhook-signature": "v1,AAAA" } })],
+  ["a changed id", () => ({ headers: { "webhook-id": "d9" } })],
+  ["a changed time", () => ({ headers: { "webhook-timestamp": "1" } })],
   ["no time", () => ({ headers: { "webhook-timestamp": "" } })],
   ["an id of a thousand characters", () => ({ id: "d".repeat(1_000) })],
   [
     "the headers of another scheme",
     () => ({ headers: { "webhook-id": "", "x-github-delivery": "d1", "x-hub-signature-256": `sha256=${"0".repeat(64)}` } }),
   ],
-  ["a trigger that is not there", () => ({ path: path.replace("/hook", "/look") })],
-  ["a path that is none", () => ({ path: `${path}/more` })],
+  ["an unknown trigger", () => ({ path: path.replace("/hook", "/look") })],
+  ["an invalid path", () => ({ path: `${path}/more` })],
   ["a path with a NUL", () => ({ path: path.replace("/hook", "/%00") })],
-])("refused: %s", async (_, sent) => {
+])("a delivery is refused: %s", async (_, sent) => {
   expect((await send(sent())).status).toBe(401);
   expect(await world.fired()).toEqual([]);
 });
 
-test("refused: without any signature before its body is read, too old or too new, too large, no JSON, paused, too many", async () => {
+test("a delivery is refused without a signature before its body is read, and when it is too old, too new, too large, not JSON, paused or too frequent", async () => {
   const unsigned = await fetch(`http://127.0.0.1:${world.served.port}${path}`, { method: "POST", body: "x".repeat(1_000_000) }).catch(
     () => undefined,
   );
@@ -140,14 +140,14 @@ test.each([
   ['{"data":{"x":"many"}}', "d1 refused input x: the value at /data/x must be an integer, found a text"],
   ['{"data":{}}', 'd1 refused input x: there is nothing at /data/x: "x" is not in an object'],
   ["[]", 'd1 refused input x: there is nothing at /data/x: "data" is not in a list'],
-])("a body that does not fit says where: %s", async (body, fired) => {
+])("a body with an invalid value is refused with its path: %s", async (body, fired) => {
   expect((await send({ body })).status).toBe(202);
   await world.settle();
   expect(await world.fired()).toEqual([fired]);
   expect(await world.started()).toEqual([]);
 });
 
-test("another secret takes the place of the first, which counts for another day", async () => {
+test("a rotated secret replaces the previous one, which stays valid for a day", async () => {
   const rotated = await world.triggers.rotateTriggerSecret({ id: hook });
   expect(rotated.webhookSecret).not.toBe(secret);
   expect((await send({ id: "a" })).status).toBe(202);
@@ -162,7 +162,7 @@ test("another secret takes the place of the first, which counts for another day"
   }
 });
 
-test("as GitHub sends: signed with the secret as it is written, known by its signed body whatever its delivery is called", async () => {
+test("GitHub deliveries are verified by their body's signature, which also identifies repeats", async () => {
   await world.triggers.deleteTrigger({ id: hook });
   const github = await make(WebhookScheme.GITHUB);
   const post = async (delivery: string, { body = '{"data":{"x":3}}', event = "push", key = github.secret } = {}) => {
@@ -182,7 +182,7 @@ test("as GitHub sends: signed with the secret as it is written, known by its sig
   expect(await world.fired()).toEqual(["1 started"]);
 });
 
-test("an id with a dot is refused: it would let the signed time and body be cut in another place", async () => {
+test("an id with a dot is refused, because the signed text would be ambiguous", async () => {
   await world.triggers.deleteTrigger({ id: hook });
   const { path: made, secret: own } = await make(WebhookScheme.STANDARD);
   const seconds = Math.floor(now.getTime() / 1000);
@@ -194,7 +194,7 @@ test("an id with a dot is refused: it would let the signed time and body be cut 
   expect(response.status).toBe(401);
 });
 
-test("secrets follow from the key: the same in every replica, another for another key, none that is short", async () => {
+test("secrets derive from the configured key: equal in all replicas, different for each key, and short keys are refused", async () => {
   const trigger = { rowId: 1n, ...hook };
   const { db } = world.database;
   const [first, second] = [1, 2].map(() => createSecretDeriver({ db, key: undefined, env: {} }));

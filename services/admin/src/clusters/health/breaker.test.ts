@@ -15,24 +15,24 @@ function after(answers: string, from: Breaker = newBreaker(0, limits)): Breaker 
     );
 }
 
-test("it opens after failures in a row, and a success in between starts the count anew", () => {
+test("the breaker opens after consecutive failures, and a success resets the count", () => {
   expect(after("+--+--").state).toBe("closed");
   expect(after("+---")).toEqual({ state: "open", since: 4, count: 0, reason: "no answer 3" });
   expect(after("+-----").since).toBe(4);
 });
 
-test("a cluster whose first answer is a failure is not there", () => {
+test("the breaker opens at once when the first check of a cluster fails", () => {
   expect(after("").state).toBe("closed");
   expect(after("-").state).toBe("open");
 });
 
-test("it closes after successes in a row", () => {
+test("the breaker closes after consecutive successes", () => {
   expect(after("+---+")).toMatchObject({ state: "half-open", reason: "no answer 3" });
   expect(after("+---+-").state).toBe("open");
   expect(after("+---+-++")).toEqual({ state: "closed", since: 8, count: 0, reason: "" });
 });
 
-test("whatever came before: it is open after that many failures, and closed after that many successes", () => {
+test("after any history, enough failures open the breaker and enough successes close it", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("+", "-"), maxLength: 20 }), (history) => {
       expect(after(`${history}---`).state).toBe("open");

@@ -13,7 +13,7 @@ function watch(kubes: Record<string, Pick<MemoryKube, "get">>, back: string[] = 
   return watchClusters({ clusters, limits, logger, now: Date.now, onRecovered: (name) => back.push(name) });
 }
 
-test("a cluster that goes away and comes back, beside one that stays", async () => {
+test("an outage of one cluster fails its pending calls, ends with its recovery, and does not affect another cluster", async () => {
   const [east, west] = [new MemoryKube(), new MemoryKube()];
   const back: string[] = [];
   const health = await watch({ east, west }, back);
@@ -31,7 +31,7 @@ test("a cluster that goes away and comes back, beside one that stays", async () 
   await health.close();
 });
 
-test("one that is away from the start is down at once, also when it only keeps silent", async () => {
+test("a cluster that is unreachable or unresponsive at the start is down at once", async () => {
   const down = new MemoryKube();
   down.down = true;
   const silent = { get: () => new Promise<never>(() => undefined) };
@@ -41,7 +41,7 @@ test("one that is away from the start is down at once, also when it only keeps s
   await health.close();
 });
 
-test("what an answer says of the whole API", () => {
+test("only some statuses of responses mean that the whole API has failed", () => {
   const of = (status: number) => apiFailureReason(new KubeError("at 10.1.2.3", { status }));
   expect([of(0), of(401), of(503), of(429)]).toEqual([
     "its API does not answer",

@@ -11,7 +11,7 @@ test.each([
   ["invalid", answer(422, "Invalid"), "rejected"],
   ["forbidden", answer(403, "Forbidden", "exceeded quota"), "rejected"],
   ["too large", answer(413), "rejected"],
-  ["a namespace that goes", answer(403, "Forbidden", "namespace p-d is being terminated"), "retry"],
+  ["a namespace in deletion", answer(403, "Forbidden", "namespace p-d is being terminated"), "retry"],
   ["no answer", answer(0), "retry"],
   ["unauthorized", answer(401), "retry"],
   ["overload", answer(429), "retry"],

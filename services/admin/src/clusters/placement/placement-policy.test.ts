@@ -7,28 +7,28 @@ const rules = (given: object = {}) => placementSchema.parse(given);
 const names = (clusters: readonly PlacedCluster[], given: object, wish: Partial<PlacementRequest> = {}) =>
   candidatesFor(clusters, rules(given), { label: "", pool: "", ...wish }).map(({ name, weight }) => `${name}:${weight}`);
 
-describe("who may take an execution", () => {
+describe("candidate clusters", () => {
   const clusters = [cluster("west", { weight: 3 }), cluster("east"), cluster("gpu", { weight: 0 }), cluster("old", { enabled: false })];
 
-  test("all that are enabled and have a share", () => expect(names(clusters, {})).toEqual(["east:1", "west:3"]));
+  test("are all enabled clusters with a weight", () => expect(names(clusters, {})).toEqual(["east:1", "west:3"]));
 
-  test("all are equal when nobody has a share", () =>
+  test("have equal weights when no cluster has a weight", () =>
     expect(names([cluster("b", { weight: 0 }), cluster("a", { weight: 0 })], {})).toEqual(["a:1", "b:1"]));
 
-  test("a label stands for its clusters and their shares in it", () => {
+  test("are those of the execution's label, with the weights of the label", () => {
     const labelClusterMap = { gpu: [{ id: "gpu" }], both: [{ id: "west", weight: 0.2 }, { id: "gpu", weight: 0.8 }, { id: "east" }] };
     expect(names(clusters, { labelClusterMap }, { label: "gpu" })).toEqual(["gpu:1"]);
     expect(names(clusters, { labelClusterMap }, { label: "both" })).toEqual(["gpu:0.8", "west:0.2"]);
   });
 
-  test("a label that leads nowhere counts as the default one, and that as none", () => {
+  test("are those of the default label for an unknown label, and all without a default label", () => {
     const labelClusterMap = { gpu: [{ id: "gpu" }], gone: [{ id: "old" }] };
     const given = { labelClusterMap, defaultExecutionLabel: "gpu" };
     for (const label of ["unknown", "gone", "", "constructor"]) expect(names(clusters, given, { label })).toEqual(["gpu:1"]);
     expect(names(clusters, { labelClusterMap }, { label: "gone" })).toEqual(["east:1", "west:3"]);
   });
 
-  test("a pool narrows it, once clusters have pools", () => {
+  test("are restricted to the pool, if clusters have pools", () => {
     const pooled = [cluster("a", { pools: ["gold"] }), cluster("b", { weight: 0, pools: ["gold", "silver"] }), cluster("c")];
     expect(names(clusters, {}, { pool: "gold" })).toEqual(["east:1", "west:3"]);
     expect(names(pooled, {}, { pool: "gold" })).toEqual(["a:1"]);
@@ -39,13 +39,13 @@ describe("who may take an execution", () => {
   });
 });
 
-test("one cluster without rules needs no choice", () => {
+test("a single cluster without rules needs no placement", () => {
   expect(isPlacementNeeded([cluster("only")], rules())).toBe(false);
   expect(isPlacementNeeded([cluster("only")], rules({ labelClusterMap: { a: [{ id: "only" }] } }))).toBe(true);
   expect(isPlacementNeeded([cluster("a"), cluster("b")], rules())).toBe(true);
 });
 
-test("executions are spread by the shares, and each has one place", () => {
+test("executions are distributed by weight, and each has one fixed cluster", () => {
   const candidates = [
     { name: "east", weight: 3 },
     { name: "west", weight: 1 },

@@ -139,7 +139,7 @@ async function placedIn(cluster: Name, prefix: string): Promise<string> {
 }
 
 describe("placement", () => {
-  test("by weight, and what users see of it is where it runs", async () => {
+  test("follows the weights, and users see the chosen cluster", async () => {
     await Promise.all(Array.from({ length: 40 }, (_, i) => make(`w${i}`)));
     await launch();
     await idle();
@@ -152,7 +152,7 @@ describe("placement", () => {
     expect(new Set(executions.map((execution) => execution.id?.name))).toEqual(new Set(west));
   });
 
-  test("by label: the request's, then that of the most specific attribute; an unknown one counts for nothing", async () => {
+  test("follows the label of the request, then of the most specific attribute; an unknown label is ignored", async () => {
     const attributes = (value: string) => ({ target: { case: "executionClusterLabel" as const, value: { value } } });
     await served.admin.updateProjectDomainAttributes({ attributes: { ...scope, matchingAttributes: attributes("east") } });
     await served.admin.updateWorkflowAttributes({ attributes: { ...scope, workflow: "w", matchingAttributes: attributes("accelerated") } });
@@ -163,7 +163,7 @@ describe("placement", () => {
     expect(["east", "west"]).toContain(await clusterOf("unknown"));
   });
 
-  test("by pool: the request's or the attribute's, or the domain's; what contradicts is refused", async () => {
+  test("follows the pool of the request, the attribute or the domain; contradictions are refused", async () => {
     await make("pooled", { clusterAssignment: { clusterPoolName: "gold" } });
     expect(await clusterOf("pooled")).toBe("gpu");
     await expect(make("nobody", { clusterAssignment: { clusterPoolName: "lead" } })).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe("placement", () => {
     await expect(make("other", { clusterAssignment: { clusterPoolName: "silver" } })).rejects.toThrow(/configured to run on pool "gold"/);
   });
 
-  test("children stay where their parent is; a relaunch is placed anew, with the same label", async () => {
+  test("keeps children in the cluster of their parent, and places a relaunch anew with the same label", async () => {
     await make("parent", label("accelerated"));
     const parentNodeExecution = { nodeId: "n0", executionId: key("parent") };
     await down("gpu");
@@ -196,7 +196,7 @@ describe("placement", () => {
 });
 
 describe("a cluster that is down", () => {
-  test("gets nothing new, also of what was placed there and not sent", async () => {
+  test("gets no new executions, and unsent ones are moved", async () => {
     const name = await placedIn("east", "m");
     await down("east");
     await make("later");
@@ -208,7 +208,7 @@ describe("a cluster that is down", () => {
     expect(await clusterOf(name)).toBe("west");
   });
 
-  test("keeps what nobody else may take, which says what it waits for and goes on when it is back", async () => {
+  test("keeps executions that no other cluster may run, which show the reason and continue after its recovery", async () => {
     await launch();
     await down("east");
     await make("waits", label("east"));
@@ -222,7 +222,7 @@ describe("a cluster that is down", () => {
     expect(await errorOf("waits")).toBeUndefined();
   });
 
-  test("is not given up for another when it may have what it was sent", async () => {
+  test("keeps executions that it may have received", async () => {
     const name = await placedIn("east", "a");
     kubes.east.losesAnswers = true;
     await launch();
@@ -240,7 +240,7 @@ describe("a cluster that is down", () => {
     expect(await clusterOf(name)).toBe("east");
   });
 
-  test("is given up for another when nothing can have reached it", async () => {
+  test("loses executions that it cannot have received", async () => {
     const name = await placedIn("east", "r");
     kubes.east.closed = true;
     await launch();
@@ -254,7 +254,7 @@ describe("a cluster that is down", () => {
     expect(await clusterOf(name)).toBe("west");
   });
 
-  test("one that was chosen and fixed when its replica died is not chosen again", async () => {
+  test("keeps an execution whose placement was committed before a crash of the replica", async () => {
     const name = await placedIn("east", "c");
     // State after a crash between the commit of the placement and the request.
     await database.db.query({ text: "UPDATE execution_outbox SET movable = false, attempts = 1" });
@@ -267,7 +267,7 @@ describe("a cluster that is down", () => {
     expect(held("east")).toContain(name);
   });
 
-  test("does not keep alive what is aborted before any cluster has heard of it", async () => {
+  test("does not prevent the abort of an execution that no cluster received", async () => {
     for (const name of names) await down(name);
     await launch();
     await make("aborted");
@@ -276,7 +276,7 @@ describe("a cluster that is down", () => {
     await vi.waitFor(async () => expect((await closureOf("aborted"))?.phase).toBe(Phase.ABORTED), 10_000);
   });
 
-  test("hears of aborts when it is back, and of no other cluster's", async () => {
+  test("receives aborts of its own executions after its recovery", async () => {
     await launch();
     await make("runs", label("east"));
     await idle();

@@ -24,12 +24,12 @@ describe("values", () => {
     customData: { development: { b: { value: "domain" }, c: { value: "domain" } }, production: { a: { value: "other" } } },
   };
 
-  test("attributes go before the domain's, and these before those for all", () => {
+  test("of attributes override those of the domain, which override the defaults", () => {
     const given = values(config, { attributes: { c: "attribute" } });
     expect(["a", "b", "c"].map((name) => data(map(`{{ ${name} }}`), given))).toEqual(["all", "domain", "attribute"]);
   });
 
-  test("from the environment and from files; what has no value is said with the reason", () => {
+  test("come from the environment or files, and a missing value is reported with the reason", () => {
     const from = (valueFrom: object) => values({ templateData: { x: { valueFrom } } }, { env: { SET: "e", EMPTY: "" }, readText });
     const readText = (path: string) => {
       if (path === "/there") return "file";
@@ -42,7 +42,7 @@ describe("values", () => {
     expect(rules(map("{{ y }}"))).toEqual(["{{ y }} has no value: no attribute, customData of the domain or templateData gives it one"]);
   });
 
-  test("nobody gives namespace, project and domain other values", () => {
+  test("of namespace, project and domain cannot be overridden", () => {
     expect(data(map("{{ namespace }} {{ project }} {{ domain }}"), values({}, { attributes: { namespace: "kube-system" } }))).toBe(
       "p1-development p1 development",
     );
@@ -52,12 +52,12 @@ describe("values", () => {
 });
 
 describe("templates", () => {
-  test("one value may be a piece of YAML when operators give it", () => {
+  test("may contain a YAML value from an operator", () => {
     const given = values({ templateData: { list: { value: "[1, 2]" } } });
     expect(data(map("{{ list }}"), given)).toEqual([1, 2]);
   });
 
-  test("an attribute is a text or a number, whatever it holds", () => {
+  test("insert an attribute as a string or number, for any content", () => {
     const of = (text: string, place = "{{ v }}") => data(map(place), values({}, { attributes: { v: text } }));
     expect([of("4"), of("2.5"), of("true"), of("100Mi"), of("1e9"), of("0x10"), of("null"), of("")]).toEqual([
       4,
@@ -82,7 +82,7 @@ describe("templates", () => {
     );
   });
 
-  test("each document that breaks a rule is named, the others are used", () => {
+  test("that break a rule are reported, and the others are used", () => {
     const text = `${map("1")}---\nkind: X\n---\napiVersion: v1\nkind: Secret\nmetadata: {}\n---\n- a\n---\n# nothing\n`;
     expect(rendered(text).manifests).toHaveLength(1);
     expect(rules(text)).toEqual([
@@ -93,7 +93,7 @@ describe("templates", () => {
     expect(rules("a: b\n  c: [")).toEqual([expect.stringMatching(/^line \d is not YAML \([A-Z_]+\)$/)]);
   });
 
-  test("namespaces come first, and objects are in the namespace of their project and domain", () => {
+  test("put namespaces first and objects into the namespace of their project and domain", () => {
     const { manifests } = rendered(`${map("1")}---\n${NAMESPACE}`);
     const [namespace, config] = inOrder(manifests);
     if (namespace === undefined || config === undefined) throw new Error("two are expected");
@@ -105,7 +105,7 @@ describe("templates", () => {
     expect(within(scope, elsewhere, false)).toEqual({ rule: expect.stringContaining("a ConfigMap is cluster-scoped") });
   });
 
-  test("errors do not show values", () => {
+  test("do not show values in errors", () => {
     const given = values({ templateData: { password: { value: "hunter2" }, longer: { value: "hunter2 and more" }, n: { value: "4" } } });
     const base64 = Buffer.from("hunter2").toString("base64");
     expect(redact(`bad "hunter2", hunter2 and more, ${base64} of p1-development: 4`, given)).toBe(

@@ -126,7 +126,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     return object?.spec.hard;
   };
 
-  test("are made for each domain, with its values, in the namespaces of the project", async () => {
+  test("are created for each domain, with its values, in the namespaces of the project", async () => {
     await syncAll();
     expect(await outcomes()).toEqual([
       "Namespace created",
@@ -145,7 +145,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     expect(await status()).toMatchObject({ state: "synced", namespace: "alpha-development", syncedAt: expect.anything() });
   });
 
-  test("are left alone while they are as they should be, also with what others have added", async () => {
+  test("are not written while they match their template, also with fields of other managers", async () => {
     const object = { namespace: "alpha-development", name: "project-quota" };
     await kube.mergePatch(RESOURCE_QUOTAS, { ...object, body: { metadata: { labels: { mine: "yes" } }, spec: { hard: { pods: "7" } } } });
     const before = await kube.get<KubeObject>(RESOURCE_QUOTAS, object);
@@ -156,7 +156,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     expect(await quota()).toEqual({ "limits.cpu": "1", "limits.memory": "1Gi", pods: "7" });
   });
 
-  test("are repaired when they were changed or removed, and keep what others have added", async () => {
+  test("are repaired after a change or deletion, and keep fields of other managers", async () => {
     await kube.mergePatch(RESOURCE_QUOTAS, {
       namespace: "alpha-development",
       name: "project-quota",
@@ -171,7 +171,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     expect(await quota()).toEqual({ "limits.cpu": "1", "limits.memory": "1Gi", pods: "7" });
   });
 
-  test("follow the attributes of the project at once, of the domain before those of the whole project", async () => {
+  test("follow the attributes of the project at once, and those of the domain take precedence", async () => {
     const attributes = (quotaCpu: string) => ({
       target: { case: "clusterResourceAttributes" as const, value: { attributes: { quotaCpu, namespace: "kube-system" } } },
     });
@@ -186,14 +186,14 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     expect((await quota("alpha-production"))?.["limits.cpu"]).toBe("8");
   });
 
-  test("a field that the template gives no more goes", async () => {
+  test("lose a field that the template no longer contains", async () => {
     writeFileSync(join(folder, "quota.yaml"), TEMPLATES["quota.yaml"].replace(/ {4}limits\.memory.*\n/, ""));
     await makeDue();
     await syncAll();
     expect(await quota()).toEqual({ "limits.cpu": "5", pods: "7" });
   });
 
-  test("what breaks a rule is named with its template, and holds up nothing else", async () => {
+  test("that break a rule are reported with their template and do not block others", async () => {
     writeFileSync(
       join(folder, "bad.yaml"),
       `${TEMPLATES["quota.yaml"].replace("{{ quotaCpu }}", '"{{ password }}"').replace("project-quota", "second")}`,
@@ -218,14 +218,14 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     for (const name of ["bad.yaml", "kind.yaml"]) rmSync(join(folder, name));
   });
 
-  test("a data plane that is down waits, and gets all when it is back", async () => {
+  test("of a data plane that is down are created after its recovery", async () => {
     expect(await status("development", "west")).toMatchObject({ state: "waiting", reason: "data plane west is down", resources: [] });
     downs.clear();
     await syncAll();
     expect((await status("development", "west"))?.state).toBe("synced");
   });
 
-  test("a new project is taken up at once, one that is archived is left as it is", async () => {
+  test("of a new project are created at once, and those of an archived project are left unchanged", async () => {
     await served.admin.registerProject({ project: { id: "beta", name: "beta" } });
     await syncAll();
     expect(await quota("beta-development")).toMatchObject({ "limits.cpu": "1" });

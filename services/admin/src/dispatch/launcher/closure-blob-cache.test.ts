@@ -30,7 +30,7 @@ function store() {
   return { ensure, there, pass: (ms: number) => (now += ms), fail: (does: boolean) => (fails = does) };
 }
 
-test("a copy is written once, over whatever stands there, and looked after once a minute", async () => {
+test("a copy is written once, replaces any existing content, and is checked once a minute", async () => {
   const { ensure, there, pass } = store();
   there.set("a", new Uint8Array([2]));
   expect(await ensure("a")).toBe("put a");
@@ -49,7 +49,7 @@ test("a copy is written once, over whatever stands there, and looked after once 
   expect(await ensure("a")).toBe("head a");
 });
 
-test("what was not written is written by the next", async () => {
+test("a failed write is repeated by the next caller", async () => {
   const { ensure, fail } = store();
   fail(true);
   expect(await ensure("a")).toBe("put a, ClosureNotStored: no answer");

@@ -25,7 +25,7 @@ function table() {
   return { reads, find };
 }
 
-test("what was asked for lately is read once, however often and by however many at once", async () => {
+test("a recently read closure is read once for all callers", async () => {
   const { reads, find } = table();
   for (let i = 0; i < 150; i++) await find(`1-${i}`);
   reads.length = 0;
@@ -39,7 +39,7 @@ test("what was asked for lately is read once, however often and by however many 
   expect(reads).toEqual(["1-0"]);
 });
 
-test("large graphs push out others, and what is larger than all that is kept is not kept", async () => {
+test("large closures evict others, and one larger than the cache is not cached", async () => {
   const { reads, find } = table();
   await find("2400-a");
   await find("5000");
@@ -54,7 +54,7 @@ test("large graphs push out others, and what is larger than all that is kept is 
   expect(reads).toEqual(["2400-b", "2400-a", "5000", "5000"]);
 });
 
-test("a graph comes as it is stored too, and without its nodes when it is too large for a resource", async () => {
+test("a closure is returned as stored, and without its nodes when it is too large for a resource", async () => {
   const { find } = table();
   const nodesOf = (encoded = new Uint8Array()) => fromBinary(CompiledWorkflowClosureSchema, encoded).primary?.template?.nodes.length;
   const small = await find("7");

@@ -72,7 +72,7 @@ async function register(name: string, count: number): Promise<void> {
   await served.admin.createLaunchPlan({ id: id(ResourceType.LAUNCH_PLAN, name), spec: { workflowId: workflow, entityMetadata: {} } });
 }
 
-test("a small graph that is launched often stands in the blob store too, and in the resources while that is away", async () => {
+test("a small graph that is launched often is stored in the blob store, and in the resources while the store is unavailable", async () => {
   const launch = async (name: string) => {
     await served.admin.createExecution({ ...scope, name, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "often") } });
     const resource = () => kube.objects.get(`flytesnacks-development/${name}`) as { workflowClosureReference?: string } | undefined;
@@ -88,7 +88,7 @@ test("a small graph that is launched often stands in the blob store too, and in 
   expect(await launch("often13")).toBe(ADDRESS.replace("large", "often"));
 }, 150_000);
 
-test("a large graph stands in the blob store, and while that is away the execution waits and says so", async () => {
+test("a large graph is stored in the blob store, and while it is unavailable the execution waits with the reason", async () => {
   away = true;
   const execution = { ...scope, name: "waits" };
   await served.admin.createExecution({ ...execution, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "large") } });

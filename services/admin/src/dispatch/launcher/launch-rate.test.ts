@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LaunchRate } from "./launch-rate.js";
 
-test("more than ten launches within a minute and the one before are many, of each workflow by itself", () => {
+test("more than ten launches of one workflow in the current and the previous minute are frequent", () => {
   let now = 0;
   const rate = new LaunchRate(() => new Date(now));
   const launches = (workflow: string, times: number) => Array.from({ length: times }, () => rate.noteLaunch(workflow));

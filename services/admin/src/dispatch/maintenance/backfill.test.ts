@@ -100,8 +100,8 @@ async function seen() {
   return phases;
 }
 
-describe("ends that nobody reported", () => {
-  test("nothing shows RUNNING after its execution has ended", async () => {
+describe("ends without an event", () => {
+  test("are inferred, so that nothing shows RUNNING after its execution has ended", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), task("n0", Task.RUNNING, 1), node("n1", Node.QUEUED));
     await settle();
     expect(await seen()).toEqual({ n0: "RUNNING", "n0/0": "RUNNING", "n0/1": "RUNNING", n1: "QUEUED" });
@@ -124,7 +124,7 @@ describe("ends that nobody reported", () => {
     expect(await settle()).toBe(0);
   });
 
-  test("as the resource tells, and what runs in a node follows it", async () => {
+  test("are inferred from the resource, and contents of a node follow it", async () => {
     await record(node("n0", Node.RUNNING, { isParent: true }), node("n1", Node.RUNNING));
     await record(node("n0-0-a", Node.RUNNING, { parentNodeMetadata: { nodeId: "n0" }, retryGroup: "0" }));
     await record(node("n0-1-a", Node.RUNNING, { parentNodeMetadata: { nodeId: "n0" }, retryGroup: "1" }), task("n0-1-a", Task.RUNNING));
@@ -142,7 +142,7 @@ describe("ends that nobody reported", () => {
     expect(nodeExecutions.map(({ closure }) => Node[closure?.phase ?? 0])).toEqual(["ABORTED", "SUCCEEDED"]);
   });
 
-  test("a node of which no event told has its end, times, error and outputs from the resource, until an event comes", async () => {
+  test("of a node without any event have its times, error and outputs from the resource, until an event arrives", async () => {
     const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o: {} } }))).toString("base64");
     const times = { startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z" };
     const nodeStatus = {
@@ -174,7 +174,7 @@ describe("ends that nobody reported", () => {
     await settle();
   });
 
-  test("an end waits while the resource that completes it cannot be read", async () => {
+  test("are not inferred while the resource cannot be read", async () => {
     kube.down = true;
     await record(node("n0", Node.RUNNING));
     const [row] = (await db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = $1", values: [name] })).rows;
@@ -195,7 +195,7 @@ describe("ends that nobody reported", () => {
     await settle();
   });
 
-  test("an execution whose rows cannot be written keeps no other from being settled", async () => {
+  test("are inferred for other executions when the rows of one cannot be written", async () => {
     await record(node("refused", Node.RUNNING), workflow(Workflow.FAILED));
     await db.query({
       text: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
@@ -214,7 +214,7 @@ describe("ends that nobody reported", () => {
     expect(await settle()).toBe(0);
   });
 
-  test("a data plane that is away does not keep nodes running", async () => {
+  test("are inferred although the data plane is unreachable", async () => {
     kube.down = true;
     await record(node("n0", Node.RUNNING), workflow(Workflow.SUCCEEDED));
     await settle();
@@ -222,7 +222,7 @@ describe("ends that nobody reported", () => {
   });
 });
 
-describe("executions that end with everything in them ended", () => {
+describe("executions whose nodes and attempts have all ended", () => {
   const isSettled = async () =>
     (
       await db.query<{ settled: boolean }>({
@@ -232,7 +232,7 @@ describe("executions that end with everything in them ended", () => {
     ).rows[0]?.settled;
   const ends = () => [task("n0", Task.SUCCEEDED), node("n0", Node.SUCCEEDED), workflow(Workflow.SUCCEEDED)];
 
-  test("are settled as they end; what is reported to run later takes that back", async () => {
+  test("are settled at their end, and a later RUNNING event reverts that", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), workflow(Workflow.RUNNING));
     expect(await isSettled()).toBe(false);
     await record(...ends());
@@ -245,7 +245,7 @@ describe("executions that end with everything in them ended", () => {
     expect(await isSettled()).toBe(true);
   });
 
-  test("are not while something is open", async () => {
+  test("are not settled while a node or attempt is open", async () => {
     await record(node("n0", Node.RUNNING), workflow(Workflow.FAILED));
     expect(await isSettled()).toBe(false);
     await settle();
@@ -271,14 +271,14 @@ describe("executions that end with everything in them ended", () => {
     return recordBatch({ db: meanwhile, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined }, items);
   }
 
-  test("are not when another replica hears of something that runs just then", async () => {
+  test("are not settled when another replica records a new running node concurrently", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
     await recordWhileOneBegins(ends(), false);
     expect(await seen()).toMatchObject({ n1: "RUNNING" });
     expect(await isSettled()).toBe(false);
   });
 
-  test("are not either when who recorded the end died before it looked again: the end comes again", async () => {
+  test("are not settled when the replica that recorded the end died before its check; the repeated end settles them", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
     const items = ends();
     await expect(recordWhileOneBegins(items, true)).rejects.toThrow("died");
@@ -288,8 +288,8 @@ describe("executions that end with everything in them ended", () => {
   });
 });
 
-describe("events that come after all", () => {
-  test("the reported end takes the place of the assumed one, on whatever way it comes", async () => {
+describe("late events", () => {
+  test("replace the inferred end, by every path", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), node("n1", Node.RUNNING), task("n1", Task.RUNNING));
     await record(workflow(Workflow.ABORTED));
     await settle();
@@ -312,7 +312,7 @@ describe("events that come after all", () => {
     expect(await seen()).toMatchObject({ n0: "SUCCEEDED", n1: "SUCCEEDED" });
   });
 
-  test("what is reported to run later is settled, too", async () => {
+  test("that report RUNNING are settled, too", async () => {
     await record(workflow(Workflow.FAILED));
     await settle();
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
@@ -325,7 +325,7 @@ describe("events that come after all", () => {
     expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "ABORTED" });
   });
 
-  test("while rows are being settled their true ends lose nothing", async () => {
+  test("lose no reported end while rows are being settled", async () => {
     for (let round = 0; round < 10; round++) {
       const nodes = Array.from({ length: 20 }, (_, i) => `r${round}-${i}`);
       await record(...nodes.map((nodeId) => node(nodeId, Node.RUNNING)));

@@ -62,7 +62,7 @@ const owed = async () =>
   (await db.query<{ action: string }>({ text: "SELECT action FROM execution_outbox" })).rows.map(({ action }) => action);
 const force = (deadlineMs: number) => forceAborts({ db, bus, config, clock, logger }, { deadlineMs, limit: 10 });
 
-test("an abort that nobody answers ends at its deadline, and the resource goes when its data plane is back", async () => {
+test("an unanswered abort takes effect at its deadline, and the resource is deleted when its data plane returns", async () => {
   await create("far");
   await vi.waitFor(() => expect(resource("far")).toBeDefined(), 30_000);
   kube.down = true;
@@ -81,7 +81,7 @@ test("an abort that nobody answers ends at its deadline, and the resource goes w
   expect(await force(0)).toBe(0);
 });
 
-test("one that cannot be ended keeps no other from it", async () => {
+test("an execution that cannot be ended does not block others", async () => {
   const names = ["refused", "other"];
   for (const name of names) await create(name);
   await vi.waitFor(() => names.forEach((name) => expect(resource(name)).toBeDefined()), 30_000);
@@ -98,7 +98,7 @@ test("one that cannot be ended keeps no other from it", async () => {
   expect((await closureOf("other"))?.phase).toBe(Phase.ABORTED);
 });
 
-test("what was ended before its data plane ever took it is not left there", async () => {
+test("an execution that was ended before its data plane received it is not launched later", async () => {
   kube.down = true;
   await create("never");
   await admin.terminateExecution({ id: key("never"), cause: "" });
@@ -113,7 +113,7 @@ test("what was ended before its data plane ever took it is not left there", asyn
   expect(made === undefined || made.metadata.deletionTimestamp !== undefined).toBe(true);
 });
 
-test("a sign of life of what was ended without its engine is answered with an abort", async () => {
+test("an event of an execution that was ended without its engine is answered with an abort", async () => {
   await create("zombie");
   await vi.waitFor(() => expect(resource("zombie")).toBeDefined(), 30_000);
   const hidden = resource("zombie") as NonNullable<ReturnType<typeof resource>>;
@@ -128,7 +128,7 @@ test("a sign of life of what was ended without its engine is answered with an ab
   await vi.waitFor(() => expect(resource("zombie")?.metadata.deletionTimestamp).toBeDefined(), 30_000);
 });
 
-test("the engine's word in time stands", async () => {
+test("the engine's answer before the deadline is kept", async () => {
   await create("quick");
   await vi.waitFor(() => expect(resource("quick")).toBeDefined(), 30_000);
   await admin.terminateExecution({ id: key("quick"), cause: "" });

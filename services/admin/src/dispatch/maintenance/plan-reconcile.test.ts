@@ -19,7 +19,7 @@ const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecut
 const resource = (phase: number, deleting = false) => ({ status: { phase }, deleting, finished: false });
 const kind = (execution: StaleExecution, found?: ReturnType<typeof resource>) => planReconcile(execution, found).kind;
 
-test("without resource", () => {
+test("an execution without a resource is launched, aborted or reported as vanished, depending on its phase", () => {
   expect(kind(row(Workflow.UNDEFINED))).toBe("launch");
   expect(kind(row(Workflow.QUEUED))).toBe("launch");
   expect(kind(row(Workflow.UNDEFINED, { hasPendingLaunch: true }))).toBe("nothing");
@@ -30,14 +30,14 @@ test("without resource", () => {
   expect(kind(row(Workflow.SUCCEEDED, { staleMs: 600_000 }))).toBe("nothing");
 });
 
-test("with a resource that has ended", () => {
+test("an active execution whose resource has ended takes over that end", () => {
   for (const phase of [WorkflowPhase.Success, WorkflowPhase.Failed, WorkflowPhase.Aborted]) {
     for (const open of [Workflow.UNDEFINED, Workflow.RUNNING, Workflow.ABORTING]) expect(kind(row(open), resource(phase))).toBe("end");
     expect(kind(row(Workflow.FAILED), resource(phase))).toBe("nothing");
   }
 });
 
-test("with a resource that runs", () => {
+test("an ABORTING execution whose resource runs is aborted unless an abort is pending", () => {
   expect(kind(row(Workflow.RUNNING), resource(WorkflowPhase.Running))).toBe("nothing");
   expect(kind(row(Workflow.ABORTING), resource(WorkflowPhase.Running))).toBe("abort");
   expect(kind(row(Workflow.ABORTING, { hasPendingAbort: true }), resource(WorkflowPhase.Running))).toBe("nothing");

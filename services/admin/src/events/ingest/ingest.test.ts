@@ -162,8 +162,8 @@ const run = () => [
   execution(workflow(11, Workflow.FAILED, { outputResult: { case: "error", value: { code: "C", message: "end" } } })),
 ];
 
-describe("recording", () => {
-  test("what is told again writes nothing: services that are asked how it stands say the same for hours", async () => {
+describe("ingest", () => {
+  test("writes nothing for repeated events, such as those of plugin services that are polled for hours", async () => {
     const items = [
       execution(workflow(1, Workflow.RUNNING)),
       execution(node(2, Node.QUEUED)),
@@ -184,7 +184,7 @@ describe("recording", () => {
     expect(await revisions()).toEqual(before);
   });
 
-  test("any order, any repetition, any split into batches, and two replicas at once give the same rows", async () => {
+  test("gives the same rows for any order, repetition and batching of events, and with two replicas", async () => {
     const reference = recorder();
     for (const item of run()) expect((await reference.record([item])).outcomes).toEqual(["recorded"]);
     const expected = await recorded();
@@ -230,7 +230,7 @@ describe("recording", () => {
     );
   }, 120_000);
 
-  test("a task waits for its node, and everything for its execution", async () => {
+  test("defers task events until their node is recorded, and all events until their execution is", async () => {
     const { record } = recorder();
     expect((await record([plugin(task(Task.RUNNING, 0, { nodeId: "later" }))])).outcomes).toEqual(["waits"]);
     // Within one batch the node is written first, whatever the order.
@@ -242,7 +242,7 @@ describe("recording", () => {
     ]);
   });
 
-  test("what an execution waits for is its error until it goes on or ends", async () => {
+  test("shows the blocking reason of an execution as its error until it continues or ends", async () => {
     const { record } = recorder();
     const notice = (sequence: number, reason: string) =>
       execution(
@@ -272,7 +272,7 @@ describe("recording", () => {
     expect(await shown()).toEqual(["SUCCEEDED", "outputs"]);
   });
 
-  test("a value that the database refuses holds up nothing else", async () => {
+  test("isolates a value that the database refuses", async () => {
     const { record, refused } = recorder();
     const bad = execution(node(2, Node.RUNNING, { nodeId: "x".repeat(20_000).replaceAll("x", () => Math.random().toString(36)) }));
     const uncounted: DecodedEvent = { ...execution(node(2, Node.RUNNING, { nodeId: "c" })), order: 2n ** 63n };
@@ -282,7 +282,7 @@ describe("recording", () => {
     expect((await recorded()).nodes.map((row) => (row as { node_id?: string }).node_id)).toEqual(["a", "b"]);
   });
 
-  test("a repeated end is told again, with the phase that stands", async () => {
+  test("publishes a repeated end again, with the recorded phase", async () => {
     const { record } = recorder();
     const end = execution(workflow(2, Workflow.SUCCEEDED));
     expect((await record([end])).ended).toMatchObject([{ execution: { name }, phase: Workflow.SUCCEEDED }]);
@@ -290,7 +290,7 @@ describe("recording", () => {
     expect((await record([execution(workflow(3, Workflow.FAILED))])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
   });
 
-  test("an array's items are resources of its one task execution, in whatever order they are told", async () => {
+  test("records items of an array as resources of its one task execution, in any order", async () => {
     const { record } = recorder();
     const array = (sequence: number, phase: Task, externalResources: readonly object[]) =>
       execution(
@@ -336,7 +336,7 @@ describe("recording", () => {
     expect(decodeEvent(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
   });
 
-  test("a dynamic node's graph comes with the event or stands where the event says", async () => {
+  test("reads the graph of a dynamic node from its event or from the URI in the event", async () => {
     const { record } = recorder();
     const told = (nodeId: string, dynamicWorkflow: object, dynamicWorkflowUri = "") =>
       execution(
@@ -366,7 +366,7 @@ describe("recording", () => {
     }
   });
 
-  test("messages that are none of ours are told apart", () => {
+  test("rejects messages in unknown formats", () => {
     expect(() => execution(Buffer.from("not protobuf"))).toThrow(/wire|offset|varint|index/i);
     expect(() => execution(executionEvent({}))).toThrow(InvalidEventError);
     expect(() => execution(executionEvent({ event: { case: "node", value: { phase: Node.RUNNING, occurredAt: at(1) } } }))).toThrow(
@@ -377,7 +377,7 @@ describe("recording", () => {
   });
 });
 
-describe("from the bus", () => {
+describe("ingest from the bus", () => {
   let nats: ServerFixture;
   let bus: Bus;
 
@@ -391,7 +391,7 @@ describe("from the bus", () => {
     await nats.stop();
   });
 
-  test("events are recorded, rubbish is dropped, the end is told last, and propeller hears of it", async () => {
+  test("records events, drops undecodable ones, processes the end last, and notifies propeller", async () => {
     const heard: string[] = [];
     const listening = bus.subscribeEphemeral(executionRecordedFilter, (_, data) => {
       const message = fromBinary(ExecutionRecordedSchema, data);
@@ -414,7 +414,7 @@ describe("from the bus", () => {
     await listening.close();
   });
 
-  test("the end waits for the ends of its nodes for a while, and an outage that had it delivered again and again is no part of that", async () => {
+  test("defers the end for a limited time until its nodes have ended, and redeliveries during an outage do not count", async () => {
     let hand: (messages: readonly BusMessage[]) => Promise<void> = () => Promise.reject(new Error("nobody takes events"));
     const told: string[] = [];
     const byHand = {
@@ -437,7 +437,7 @@ describe("from the bus", () => {
     expect(told).toEqual(["ack", ...waits, "ack", "recorded"]);
   });
 
-  test("a data plane tells of its own executions, and of no others", async () => {
+  test("accepts events of a data plane only for its own executions", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
     const tell = (cluster: string, nodeId: string) =>
       bus.publish(dataPlaneScope(cluster)?.subject(executionEventSubject(3)) ?? "", node(1, Node.RUNNING, { nodeId }));
@@ -452,7 +452,7 @@ describe("from the bus", () => {
     await ingest.close();
   });
 
-  test("a resource tells of its own execution, and of no other", async () => {
+  test("accepts events of a resource only for its own execution", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
     const told = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
@@ -479,7 +479,7 @@ describe("from the bus", () => {
     await ingest.close();
   });
 
-  test("nothing is lost while the database is away", async () => {
+  test("loses no event while the database is unavailable", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
     // The test server does not sync its disk; the rows before the crash must survive.
     await db.query({ text: "CHECKPOINT" });

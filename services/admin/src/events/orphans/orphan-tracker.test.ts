@@ -39,7 +39,7 @@ function world(action: "abort" | "keep" = "abort") {
 const told = (phase: Phase): DecodedEvent =>
   ({ kind: "workflow", execution, cluster: "west", order: 1n, fact: { phase, occurredAt: 0n } }) as unknown as DecodedEvent;
 
-test("an execution that nobody knows is stopped once where it runs, and its end is confirmed", async () => {
+test("an unknown execution is stopped once in its data plane, and its end is confirmed", async () => {
   const { done, orphans } = world();
   await orphans.handleEvent(told(Phase.RUNNING));
   await orphans.handleEvent(told(Phase.RUNNING));
@@ -48,7 +48,7 @@ test("an execution that nobody knows is stopped once where it runs, and its end 
   expect(done).toEqual(["delete west p-d/e", "recorded p-d/e ABORTED"]);
 });
 
-test("what cannot be stopped now is stopped when it is heard of again", async () => {
+test("a failed stop is repeated at the next event", async () => {
   const { done, state, orphans } = world();
   state.down = true;
   await orphans.handleEvent(told(Phase.RUNNING));
@@ -58,7 +58,7 @@ test("what cannot be stopped now is stopped when it is heard of again", async ()
   expect(done).toEqual(["delete west p-d/e"]);
 });
 
-test("where they are to be kept nothing is done", async () => {
+test("unknown executions are kept if configured", async () => {
   const { done, orphans } = world("keep");
   await orphans.handleEvent(told(Phase.RUNNING));
   await orphans.handleEvent(told(Phase.SUCCEEDED));

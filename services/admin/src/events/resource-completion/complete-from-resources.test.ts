@@ -101,7 +101,7 @@ const id = (nodeId: string) => ({ nodeId, executionId: executionId() });
 const closureOf = async (nodeId: string) => (await served.admin.getNodeExecution({ id: id(nodeId) })).closure;
 const outputOf = async (nodeId: string) => (await served.admin.getNodeExecutionData({ id: id(nodeId) })).fullOutputs;
 
-test("nodes that the engine counts and that no event told of, at any depth, are taken from the resource before the end is recorded", async () => {
+test("nodes at any depth without events are completed from the resource before the end is recorded", async () => {
   const key = Buffer.from(toBinary(CatalogMetadataSchema, create(CatalogMetadataSchema, { datasetId: taskId }))).toString("base64");
   const inner = {
     a: { phase: NodePhase.Succeeded, outputs: base64("inner"), catalog: { status: CatalogCacheStatus.CACHE_PUT_FAILURE, key }, ...at9 },
@@ -122,13 +122,13 @@ test("nodes that the engine counts and that no event told of, at any depth, are 
   });
 });
 
-test("an end waits for nothing when as many nodes are recorded as the engine counts", async () => {
+test("an end is recorded at once when as many nodes are recorded as the engine counts", async () => {
   kube.down = true;
   const { outcomes } = await record([node("n0", Node.SUCCEEDED), node("n1", Node.FAILED), workflow(Workflow.FAILED, 2)], true);
   expect(outcomes).toEqual(["recorded", "recorded", "recorded"]);
 });
 
-test("the last attempt of a node has the node's outputs or error when no event told its end", async () => {
+test("the last attempt of a node without a reported end gets the node's outputs or error", async () => {
   stands(WorkflowPhase.Failed, {
     good: { phase: NodePhase.Succeeded, outputs: base64("good"), ...at9 },
     bad: { phase: NodePhase.Failed, attempts: 1, error: { code: "Bad", message: "it failed" }, ...at9 },
@@ -149,7 +149,7 @@ test("the last attempt of a node has the node's outputs or error when no event t
   ]);
 });
 
-test("the repair of an end records what the resource tells of the nodes before the resource may go", async () => {
+test("the repair of an end records the nodes of the resource before the resource may be deleted", async () => {
   stands(WorkflowPhase.Success, {
     n0: { phase: NodePhase.Succeeded, outputs: base64("n0"), ...at9 },
     "end-node": { phase: NodePhase.Succeeded, outputs: base64("end"), ...at9 },
@@ -169,7 +169,7 @@ test("the repair of an end records what the resource tells of the nodes before t
   expect(data.fullOutputs?.literals).toEqual(outputs("n0").literals);
 });
 
-test("an event that comes late adds what the recorded end lacks, and changes nothing of what it has", async () => {
+test("a late event adds missing fields to a recorded end and changes none of the others", async () => {
   await record([node("n0", Node.SUCCEEDED, { outputResult: { case: "outputUri", value: "s3://b/nowhere" } })]);
   const catalogKey = { datasetId: taskId };
   const late = {
@@ -185,7 +185,7 @@ test("an event that comes late adds what the recorded end lacks, and changes not
   expect((await outputOf("n0"))?.literals).toEqual(outputs("late").literals);
 });
 
-test("a start that the resource told does not move on when the event of it comes late", async () => {
+test("a start from the resource is not changed by a late event", async () => {
   stands(WorkflowPhase.Failed, {
     n0: { phase: NodePhase.Succeeded, startedAt: "2023-11-14T22:13:20Z", stoppedAt: "2023-11-14T22:13:29Z" },
   });

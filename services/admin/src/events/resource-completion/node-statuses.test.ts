@@ -2,7 +2,7 @@ import { encodeSlice } from "@flyte-ts/workflow-crd/status";
 import { expect, test } from "vitest";
 import { nodeStatusesOf } from "./node-statuses.js";
 
-test("statuses that stand in slices are read from the blob store", async () => {
+test("statuses in slices are read from the blob store", async () => {
   const slice = encodeSlice([
     { path: ["n0"], status: { phase: 5, attempts: 1 } },
     { path: ["n0", "a"], status: { phase: 6 } },

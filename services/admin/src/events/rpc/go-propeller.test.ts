@@ -115,7 +115,7 @@ const list = async (uniqueParentId = "") => {
   return nodeExecutions.map(({ id, closure, metadata }) => `${id?.nodeId} ${Node[closure?.phase ?? 0]} ${metadata?.specNodeId}`);
 };
 
-test("a whole run: every row, every time", async () => {
+test("the events of a whole run give every row and timestamp", async () => {
   await workflow(Workflow.RUNNING);
   await startNode();
   await node("n0", Node.QUEUED);
@@ -163,7 +163,7 @@ test("a whole run: every row, every time", async () => {
   ]);
 });
 
-test("what is told twice has been told, what comes after the end is refused, each as propeller knows it", async () => {
+test("repeated and late events are answered with the errors that Go propeller expects", async () => {
   await workflow(Workflow.RUNNING);
   await node("n0", Node.RUNNING);
   await task("n0", Task.RUNNING);
@@ -186,13 +186,13 @@ test("what is told twice has been told, what comes after the end is refused, eac
   }
 });
 
-test("events of a cluster that the execution was not given to are refused, with the cluster", async () => {
+test("events of a cluster other than the execution's are refused with the cluster", async () => {
   const error = (await workflow(Workflow.RUNNING, { producerId: "elsewhere" }).catch((refused: unknown) => refused)) as RpcError;
   expect(error.code).toBe(Code.FAILED_PRECONDITION);
   expect(error.findDetails(EventFailureReasonSchema).map(({ reason }) => reason.case)).toEqual(["incompatibleCluster"]);
 });
 
-test("events for what is not there name it as missing", async () => {
+test("events for missing parents name them as missing", async () => {
   name = "nobody";
   for (const tell of [() => workflow(Workflow.RUNNING), () => node("n0", Node.QUEUED), () => task("n0", Task.QUEUED)]) {
     await expect(tell()).rejects.toMatchObject({ code: Code.NOT_FOUND });
@@ -200,7 +200,7 @@ test("events for what is not there name it as missing", async () => {
 });
 
 describe("nodes within nodes", () => {
-  test("a sub-workflow, and the attempts of what runs in it", async () => {
+  test("of a sub-workflow are recorded with their attempts", async () => {
     await node("n1", Node.RUNNING, { isParent: true });
     await node("n1-0-start-node", Node.SUCCEEDED, within("n1", "start-node"));
     await node("n1-0-n0", Node.RUNNING, within("n1", "n0"));
@@ -221,7 +221,7 @@ describe("nodes within nodes", () => {
   test.each([
     ["small", 10],
     ["large", 5_000],
-  ])("a dynamic node keeps the %s graph that it told of once", async (_, nodes) => {
+  ])("of a dynamic node keep the %s graph that was reported once", async (_, nodes) => {
     const id = { resourceType: ResourceType.WORKFLOW, project: "p", domain: "d", name: "dyn", version: "v" };
     const template = { id, nodes: Array.from({ length: nodes }, (__, i) => ({ id: `${"node".repeat(20)}-${i}` })) };
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template } });
@@ -240,7 +240,7 @@ describe("nodes within nodes", () => {
     });
   });
 
-  test("a dynamic node stays one when its end is told by an engine that no longer knows it", async () => {
+  test("of a dynamic node stay dynamic when the end comes from an engine that no longer knows it", async () => {
     const value = { dynamicWorkflow: { dynamicJobSpecUri: at("n0/data/0/futures.pb") } };
     await node("n0", Node.RUNNING);
     await node("n0", Node.DYNAMIC_RUNNING, { isDynamic: true, isParent: true, targetMetadata: { case: "taskNodeMetadata", value } });
@@ -256,7 +256,7 @@ describe("nodes within nodes", () => {
     });
   });
 
-  test("a graph whose object is gone is not there, and the rest of the node is", async () => {
+  test("of a dynamic node whose graph object is missing are recorded without the graph", async () => {
     const nodes = Array.from({ length: 5_000 }, (__, i) => ({ id: `${"node".repeat(20)}-${i}` }));
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template: { nodes } } });
     await node("n0", Node.RUNNING, { targetMetadata: { case: "taskNodeMetadata", value: { dynamicWorkflow: { compiledWorkflow } } } });
@@ -265,7 +265,7 @@ describe("nodes within nodes", () => {
     expect((await admin.getNodeExecutionData({ id: nodeId("n0") })).dynamicWorkflow).toBeUndefined();
   });
 
-  test("nodes that run in a task, as engines of old told them", async () => {
+  test("of a task, as old engines report them, are recorded", async () => {
     await node("n0", Node.RUNNING, { eventVersion: 0 });
     await task("n0", Task.RUNNING);
     const id = { taskId, nodeExecutionId: nodeId("n0"), retryAttempt: 0 };
@@ -275,7 +275,7 @@ describe("nodes within nodes", () => {
     expect((await admin.getTaskExecution({ id })).isParent).toBe(true);
   });
 
-  test("a launch-plan node shows the execution that it launched, from then on", async () => {
+  test("of a launch plan show the launched execution from then on", async () => {
     const child = { project: "p", domain: "d", name: `${name}c` };
     await insertExecution(db, bareExecution(child.name));
     await node("n0", Node.QUEUED);
@@ -285,7 +285,7 @@ describe("nodes within nodes", () => {
     expect(closure?.targetMetadata).toMatchObject({ case: "workflowNodeMetadata", value: { executionId: child } });
   });
 
-  test("an array tells its items with its task, some at a time and all at the end", async () => {
+  test("of an array report its items with its task, some at a time and all at the end", async () => {
     const item = (index: number, phase: Task, retryAttempt = 0) => ({
       externalId: `${name}-n0-0-n${index}-${retryAttempt}`,
       index,
@@ -308,7 +308,7 @@ describe("nodes within nodes", () => {
   });
 });
 
-test("values instead of addresses are kept and served", async () => {
+test("values inside events are stored and served", async () => {
   const values = { literals: { x: integer(3n) } };
   const inline = { inputValue: { case: "inputData" as const, value: values } };
   await node("n0", Node.RUNNING, inline);

@@ -69,7 +69,7 @@ const task = (phase: Task, more: MessageInitShape<typeof TaskExecutionEventSchem
 const codes = async (calls: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).flatMap((call) => (call.status === "rejected" ? [(call.reason as RpcError).code] : []));
 
-test("of many reports of one phase at once one is recorded and the others are told so", async () => {
+test("one of many concurrent reports of a phase is recorded, and the others get ALREADY_EXISTS", async () => {
   const calls = Array.from({ length: 12 }, () => node(Node.RUNNING));
   expect(await codes(calls)).toEqual(Array.from({ length: 11 }, () => Code.ALREADY_EXISTS));
   await task(Task.QUEUED);
@@ -80,7 +80,7 @@ test("of many reports of one phase at once one is recorded and the others are to
   expect(refused.every((code) => code === Code.ALREADY_EXISTS)).toBe(true);
 });
 
-test("what has ended stays, and the caller learns in which phase", async () => {
+test("a terminal phase is kept, and the caller gets it in the error", async () => {
   const report = (phase: Workflow) => admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt: at } });
   await report(Workflow.SUCCEEDED);
   const error = await report(Workflow.FAILED).then(
@@ -93,7 +93,7 @@ test("what has ended stays, and the caller learns in which phase", async () => {
   ]);
 });
 
-test("times that rows cannot hold are recorded as the nearest that they can", async () => {
+test("timestamps out of the database's range are recorded as the nearest valid ones", async () => {
   const [first, last] = [-62_135_596_800n, 253_402_300_799n].map((seconds) => create(TimestampSchema, { seconds })) as [
     Timestamp,
     Timestamp,
@@ -119,7 +119,7 @@ test("times that rows cannot hold are recorded as the nearest that they can", as
   ]);
 });
 
-test("events for what does not exist are refused", async () => {
+test("events for missing entities are refused", async () => {
   expect(await codes([task(Task.RUNNING), node(Node.RUNNING, { parentNodeMetadata: { nodeId: "nobody" } })])).toEqual([
     Code.NOT_FOUND,
     Code.NOT_FOUND,
@@ -128,7 +128,7 @@ test("events for what does not exist are refused", async () => {
   expect(await codes([node(Node.RUNNING), task(Task.RUNNING)])).toEqual([Code.NOT_FOUND, Code.NOT_FOUND]);
 });
 
-test("the execution that a node says it launched must be there", async () => {
+test("the execution that a node reports as launched must exist", async () => {
   const launched = (child: string) =>
     node(Node.RUNNING, { targetMetadata: { case: "workflowNodeMetadata", value: { executionId: { ...executionId(), name: child } } } });
   await node(Node.QUEUED);
@@ -138,7 +138,7 @@ test("the execution that a node says it launched must be there", async () => {
   expect((await admin.getNodeExecution({ id: nodeId() })).closure?.targetMetadata.case).toBe("workflowNodeMetadata");
 });
 
-test("an engine that has a name says with QUEUED where the execution is; others are refused from then on", async () => {
+test("a QUEUED event names the execution's cluster, and events of other clusters are refused from then on", async () => {
   const report = (phase: Workflow, producerId: string) =>
     admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt: at, producerId } });
   expect(await codes([report(Workflow.RUNNING, "east")])).toEqual([Code.FAILED_PRECONDITION]);
@@ -156,7 +156,7 @@ test("an engine that has a name says with QUEUED where the execution is; others 
   expect(rows).toEqual([{ cluster: "east" }]);
 });
 
-test("what an attempt ran is a task; reads may leave that out", async () => {
+test("the entity of an attempt is a task; read requests may omit the resource type", async () => {
   await node(Node.RUNNING);
   const unspecified = { ...taskId, resourceType: ResourceType.UNSPECIFIED };
   expect(await codes([task(Task.RUNNING, { taskId: unspecified })])).toEqual([Code.INVALID_ARGUMENT]);
@@ -165,7 +165,7 @@ test("what an attempt ran is a task; reads may leave that out", async () => {
   expect(id?.taskId?.resourceType).toBe(ResourceType.TASK);
 });
 
-test("an organisation in a request is no part of what is answered", async () => {
+test("an organization in a request is not part of the response", async () => {
   await node(Node.RUNNING);
   await task(Task.RUNNING);
   const asked = { nodeId: "n0", executionId: { ...executionId(), org: "o" } };
@@ -174,7 +174,7 @@ test("an organisation in a request is no part of what is answered", async () => 
   expect(taskExecutions.map(({ id }) => id?.nodeExecutionId?.executionId?.org)).toEqual([""]);
 });
 
-test("values inside events are kept and served by flyte:// addresses", async () => {
+test("values inside events are stored and served by flyte:// URLs", async () => {
   await node(Node.RUNNING, { inputValue: { case: "inputData", value: values } });
   await node(Node.SUCCEEDED, { outputResult: { case: "outputData", value: values } });
   const found = await admin.getNodeExecutionData({ id: nodeId() });
@@ -186,13 +186,13 @@ test("values inside events are kept and served by flyte:// addresses", async () 
   expect(closure?.outputResult.value).toBe(`s3://my-s3-bucket/metadata/p/d/${name}/n0/offloaded_outputs`);
 });
 
-test("the inputs of a node are those that were told first", async () => {
+test("the first reported inputs of a node are kept", async () => {
   await node(Node.QUEUED, { inputValue: { case: "inputData", value: values } });
   await node(Node.RUNNING, { inputValue: { case: "inputData", value: create(LiteralMapSchema) } });
   expect((await admin.getNodeExecutionData({ id: nodeId() })).fullInputs).toEqual(values);
 });
 
-test("children are listed under their node, and long errors are cut in lists alone", async () => {
+test("children are listed under their node, and long errors are shortened only in lists", async () => {
   await node(Node.RUNNING, { isParent: true });
   const message = "é".repeat(200);
   await node(Node.FAILED, {
@@ -207,7 +207,7 @@ test("children are listed under their node, and long errors are cut in lists alo
   expect((await admin.getNodeExecution({ id: nodeId("n0-0-s") })).closure?.outputResult.value).toMatchObject({ message });
 });
 
-test("a signal has one type, and its value fits it", async () => {
+test("a signal has one type, and its value must have that type", async () => {
   const id = { signalId: "s", executionId: executionId() };
   const type = (simple: SimpleType) => ({ type: { case: "simple" as const, value: simple } });
   const integer = (value: bigint) => ({

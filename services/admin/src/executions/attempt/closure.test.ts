@@ -8,7 +8,7 @@ import { assembleClosure } from "./closure.js";
 const closureOf = (...events: MessageInitShape<typeof TaskExecutionEventSchema>[]) =>
   assembleClosure(events.map((event) => create(TaskExecutionEventSchema, event)));
 
-test("reasons follow each other; one that goes on is told once, but a list is taken as it is", () => {
+test("reasons are appended, except a repeated one; those of a list are all appended", () => {
   const closure = closureOf(
     { phase: Phase.QUEUED, reason: "waiting" },
     { phase: Phase.QUEUED, phaseVersion: 1, reason: "waiting" },
@@ -19,7 +19,7 @@ test("reasons follow each other; one that goes on is told once, but a list is ta
   expect(closure.reason).toBe("one");
 });
 
-test("a log is replaced by address or by name, and the latest come first", () => {
+test("a log is replaced by URI or by name, and the latest ones come first", () => {
   const closure = closureOf(
     { phase: Phase.RUNNING, logs: [{ uri: "a", name: "A" }, { uri: "b", name: "B" }, { uri: "c" }] },
     {
@@ -34,7 +34,7 @@ test("a log is replaced by address or by name, and the latest come first", () =>
   expect(closure.logs.map(({ uri, name }) => `${uri}:${name}`)).toEqual(["a2:A", "b:B2", "c:"]);
 });
 
-test("logs go while the attempt waits and when it ends, as they ask, and do not come back", () => {
+test("logs are hidden in pending and finished attempts according to their flags, and do not return", () => {
   const logs = [
     { uri: "plain" },
     { uri: "early", ShowWhilePending: true },
@@ -50,7 +50,7 @@ test("logs go while the attempt waits and when it ends, as they ask, and do not 
   expect(uris({ phase: Phase.RUNNING, logs }, { phase: Phase.SUCCEEDED })).toEqual(["plain", "early"]);
 });
 
-test("custom info is patched", () => {
+test("custom info is merged", () => {
   const closure = closureOf(
     { phase: Phase.QUEUED, customInfo: { a: 1, b: { c: 2, d: 3 }, e: [1] } },
     { phase: Phase.RUNNING, customInfo: { a: null, b: { d: 4 }, e: [2, null], f: { g: 1, h: { i: null } }, j: [{ k: null }] } },
@@ -59,7 +59,7 @@ test("custom info is patched", () => {
   expect(closure.customInfo).toEqual({ b: { c: 2, d: 4 }, e: [2, null], f: { g: 1, h: {} }, j: [{}] });
 });
 
-test("external resources are known by index and attempt and stay in that order", () => {
+test("external resources are identified by index and attempt and keep that order", () => {
   const resource = (index: number, retryAttempt: number, phase: Phase, more: object = {}) => ({
     externalId: `r${index}`,
     index,
@@ -94,7 +94,7 @@ test("external resources are known by index and attempt and stay in that order",
   expect(found.at(2)?.cacheStatus).toBe(CatalogCacheStatus.CACHE_HIT);
 });
 
-test("the latest word wins where it says something", () => {
+test("the latest non-empty value of a field is kept", () => {
   const closure = closureOf(
     {
       phase: Phase.QUEUED,
@@ -113,7 +113,7 @@ test("the latest word wins where it says something", () => {
   expect(closure.metadata).toMatchObject({ generatedName: "h", pluginIdentifier: "p", instanceClass: InstanceClass.INTERRUPTIBLE });
 });
 
-test("events are not changed by being read", () => {
+test("events are not modified", () => {
   const event = create(TaskExecutionEventSchema, {
     phase: Phase.RUNNING,
     metadata: { externalResources: [{ index: 1, phase: Phase.QUEUED }, { index: 0 }] },

@@ -39,7 +39,7 @@ const create = (name: string, annotations = {}) =>
   });
 const take = () => claimEntries(database.db, 10, LEASE_MS);
 
-test("who accepts an execution launches it: it is stored as taken, and others take it as it was when that one has died", async () => {
+test("the replica that creates an execution claims its launch, and another replica takes it over after a crash", async () => {
   await create("mine");
   expect(begun).toHaveLength(1);
   expect(await take()).toEqual([]);
@@ -49,7 +49,7 @@ test("who accepts an execution launches it: it is stored as taken, and others ta
   expect(await take()).toMatchObject([{ ...mine, row, attempts: 2 }]);
 });
 
-test("where there is no room it waits for whoever has some", async () => {
+test("without a free slot, an execution waits for any replica", async () => {
   room = false;
   await create("waits");
   room = true;
@@ -57,7 +57,7 @@ test("where there is no room it waits for whoever has some", async () => {
   expect(await take()).toMatchObject([{ attempts: 1, row: { execution_name: "waits" } }]);
 });
 
-test("room that was kept for nothing is given back", async () => {
+test("a slot that was reserved in vain is released", async () => {
   await expect(create("mine")).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
   expect([begun.length, released]).toEqual([1, 1]);
   // Stored as failed: no outbox entry.

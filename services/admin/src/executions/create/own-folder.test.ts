@@ -5,19 +5,19 @@ import { checkOwnFolder, collidingProjectDomains } from "./own-folder.js";
 
 const DOMAINS = ["development", "staging", "production"];
 
-test("most names lie in no other project's folder", () => {
+test("most names lie in no folder of another project", () => {
   for (const name of ["f0a1b2", "my-run", "development", "development-", "x-development", "developments-x"])
     expect(collidingProjectDomains({ project: "lab", domain: "staging", name }, DOMAINS), name).toEqual([]);
 });
 
-test("a name that begins with a domain lies in a longer project's folder, wherever the domain stands", () => {
+test("a name that begins with a domain lies in the folder of a longer project, wherever the domain occurs", () => {
   const of = (project: string, domain: string, name: string) => collidingProjectDomains({ project, domain, name }, DOMAINS);
   expect(of("lab", "development", "staging-x")).toEqual([{ project: "lab-development", domain: "staging" }]);
   expect(of("lab", "development", "eu-production-x")).toEqual([{ project: "lab-development-eu", domain: "production" }]);
   expect(of("lab-development", "staging", "x")).toEqual([]);
 });
 
-test("a domain with a dash owns the folders that a shorter one could reach", () => {
+test("a domain with a dash owns the folders that a shorter domain could reach", () => {
   const domains = ["a", "a-b"];
   expect(collidingProjectDomains({ project: "lab", domain: "a", name: "b-x" }, domains)).toEqual([{ project: "lab", domain: "a-b" }]);
   expect(collidingProjectDomains({ project: "lab", domain: "a-b", name: "x" }, domains)).toEqual([]);
@@ -37,7 +37,7 @@ test("of two executions with one folder exactly one is refused", () => {
   ]);
 });
 
-describe("with projects", () => {
+describe("with projects, an execution", () => {
   const config = adminConfigSchema.parse({});
   let database: AdminDatabase;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe("with projects", () => {
 
   const check = (project: string, name: string) => checkOwnFolder(database.db, { project, domain: "development", name }, config);
 
-  test("refuses the folder of one that is registered, and no other", async () => {
+  test("is refused if its folder belongs to a registered project, and otherwise accepted", async () => {
     await expect(check("lab", "staging-x")).rejects.toThrow(
       "invalid execution name [staging-x]: its folder would be that of an execution of project [lab-development] and domain [staging]",
     );

@@ -12,20 +12,20 @@ test.each([
   ["foob", "MZXW6YQ="],
   ["fooba", "MZXW6YTB"],
   ["foobar", "MZXW6YTBOI======"],
-])("base 32 of %j, as RFC 4648 gives it", (text, expected) => {
+])("%j in base 32 equals RFC 4648", (text, expected) => {
   expect(base32(Buffer.from(text))).toBe(expected);
 });
 
-describe("how long a signed address lives", () => {
+describe("the lifetime of a signed URL", () => {
   const asked = (seconds: number, nanos = 0) => create(DurationSchema, { seconds: BigInt(seconds), nanos });
 
-  test("as long as it may, when nobody asks", () => expect(expirySeconds(undefined, 3600)).toBe(3600));
-  test("as asked, in whole seconds", () => {
+  test("is the maximum without a requested duration", () => expect(expirySeconds(undefined, 3600)).toBe(3600));
+  test("is the requested duration in whole seconds", () => {
     expect(expirySeconds(asked(60), 3600)).toBe(60);
     expect(expirySeconds(asked(0, 1), 3600)).toBe(1);
     expect(expirySeconds(asked(3600), 3600)).toBe(3600);
   });
-  test.each([asked(0), asked(-1), asked(3600, 1), asked(999_999)])("never outside of the limit", (duration) => {
+  test.each([asked(0), asked(-1), asked(3600, 1), asked(999_999)])("never exceeds the limits", (duration) => {
     expect(() => expirySeconds(duration, 3600)).toThrow(/expires_in/);
   });
 });

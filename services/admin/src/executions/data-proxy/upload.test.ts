@@ -34,10 +34,10 @@ const upload = (request: MessageInitShape<typeof CreateUploadLocationRequestSche
   createUploadLocation(deps, create(CreateUploadLocationRequestSchema, { project: "p", domain: "development", ...request }));
 const refused = (field: string) => ({ code: Code.INVALID_ARGUMENT, message: expect.stringContaining(field) as string });
 
-describe("content below its MD5", () => {
+describe("content stored below its MD5", () => {
   const bundle = { filename: "fast.tar.gz", contentMd5: MD5 };
 
-  test("the MD5 is signed", async () => {
+  test("has its MD5 in the signed URL", async () => {
     const { nativeUrl, headers } = await upload(bundle);
     expect(nativeUrl).toBe(`${BASE}/${FOLDER}/fast.tar.gz`);
     expect(signed).toEqual([{ uri: nativeUrl, options: { expiresInSeconds: 3600, contentMd5: MD5.toString("base64") } }]);
@@ -47,21 +47,21 @@ describe("content below its MD5", () => {
   test.each([
     ["by its ETag", { etag: MD5.toString("hex") }],
     ["by its metadata", { etag: "encrypted", metadata: { flytecontentmd5: MD5.toString("base64") } }],
-  ])("what stands there already, known %s, is not written again: a repeat goes to a copy", async (_how, head) => {
+  ])("that exists, known %s, is not written again: a repeated upload goes to a copy", async (_how, head) => {
     stored.set(`${BASE}/${FOLDER}/fast.tar.gz`, head);
     const { nativeUrl } = await upload(bundle);
     expect(nativeUrl).toBe(`${BASE}/${FOLDER}/fast.tar.gz`);
     expect(signed).toMatchObject([{ uri: `${BASE}/.repeats/${FOLDER}/fast.tar.gz`, options: { contentMd5: MD5.toString("base64") } }]);
   });
 
-  test("other content there gives way to the right one, and only to that", async () => {
+  test("is replaced only by the right content, if it differs", async () => {
     stored.set(`${BASE}/${FOLDER}/fast.tar.gz`, { etag: "00" });
     await upload(bundle);
     expect(signed).toMatchObject([{ uri: `${BASE}/${FOLDER}/fast.tar.gz`, options: { contentMd5: MD5.toString("base64") } }]);
   });
 
   test.each([FOLDER, FOLDER.replaceAll("=", ""), `/${FOLDER}`, `${FOLDER}/more`])(
-    "uploads of other content into the folder %s name their MD5 and replace nothing",
+    "cannot be replaced by uploads of other content into the folder %s, whose URLs sign their MD5",
     async (filenameRoot) => {
       await expect(upload({ filename: "fast.tar.gz", filenameRoot })).rejects.toMatchObject(refused("filename_root"));
       await upload({ filename: "f", filenameRoot, contentMd5: Buffer.alloc(16) });
@@ -71,18 +71,18 @@ describe("content below its MD5", () => {
     },
   );
 
-  test("what stands in that folder is not replaced by other content", async () => {
+  test("is not replaced by other content", async () => {
     stored.set(`${BASE}/${FOLDER}/fast.tar.gz`, { etag: MD5.toString("hex") });
     const evil = upload({ filename: "fast.tar.gz", filenameRoot: FOLDER, contentMd5: Buffer.alloc(16) });
     await expect(evil).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
     expect(signed).toEqual([]);
   });
 
-  test("an MD5 has 16 bytes", () =>
+  test("has an MD5 of 16 bytes", () =>
     expect(upload({ filename: "f", contentMd5: Buffer.alloc(15) })).rejects.toMatchObject(refused("content_md5")));
 });
 
-test("an upload below a chosen root with an MD5 has it signed, too", async () => {
+test("has its MD5 in the signed URL also below a chosen root", async () => {
   await upload({ filename: "f", filenameRoot: "r", contentMd5: MD5 });
   expect(signed).toMatchObject([{ uri: `${BASE}/r/f`, options: { contentMd5: MD5.toString("base64") } }]);
 });
@@ -90,11 +90,11 @@ test("an upload below a chosen root with an MD5 has it signed, too", async () =>
 test.each([
   ["filename", { filename: "f".repeat(3_000), contentMd5: MD5 }],
   ["filename_root", { filename: "f", filenameRoot: "é".repeat(500) }],
-])("an address longer than a blob store takes is refused, by %s", async (field, request) => {
+])("is refused if its URL is longer than a blob store accepts, by %s", async (field, request) => {
   await expect(upload(request)).rejects.toMatchObject(refused(field));
   expect(signed).toEqual([]);
 });
 
-test("the folder of copies cannot be named", async () => {
+test("cannot be uploaded into the folder of copies", async () => {
   await expect(upload({ filename: "f", filenameRoot: `.repeats/${FOLDER}` })).rejects.toMatchObject(refused("filename_root"));
 });

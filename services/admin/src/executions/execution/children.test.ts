@@ -68,7 +68,7 @@ const end = (name: string, phase = Phase.SUCCEEDED) =>
 const n0Runs = () => admin.createNodeEvent({ event: { id: n0, phase: Node.RUNNING, occurredAt: timestampFromMs(1) } });
 const wakeOf = (about: string) => [executionWakeSubject(shardOf("parent")), "flytesnacks-development/parent", about];
 
-test("a child takes over who asked and is nested one deeper; what its engine gives it stands in its spec", async () => {
+test("a child inherits the principal, is nested one level deeper, and has the engine's settings in its spec", async () => {
   await n0Runs();
   await db.query({ text: "UPDATE executions SET principal = 'ann', cluster = 'far'" });
   const given = {
@@ -96,14 +96,14 @@ test("a child takes over who asked and is nested one deeper; what its engine giv
   expect(rows[0]?.launch.config).toMatchObject({ ...given, rawOutputDataConfig: given.rawOutputDataConfig });
 });
 
-test("asked twice, it is there once, and the second caller is told so", async () => {
+test("a repeated creation of a child returns ALREADY_EXISTS", async () => {
   await n0Runs();
   const results = await Promise.allSettled([1, 2, 3].map(() => admin.createExecution(child("child"))));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   await expect(admin.createExecution(child("child"))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
 });
 
-test("an engine may be ahead of its events, others may not", async () => {
+test("the engine may create children before their events arrive, other callers may not", async () => {
   await admin.createExecution(child("early"));
   const stranger = child("stranger", { metadata: { mode: Mode.CHILD_WORKFLOW, parentNodeExecution: n0 } });
   await expect(admin.createExecution(stranger)).rejects.toMatchObject({ code: Code.NOT_FOUND });
@@ -116,7 +116,7 @@ test("an engine may be ahead of its events, others may not", async () => {
   expect(executions.map(({ id: found }) => found?.name)).toEqual(["early"]);
 });
 
-test("the node of a child is woken at each end that is told, and by no other execution", async () => {
+test("each reported end of a child wakes the node of its parent and no other execution", async () => {
   await n0Runs();
   await admin.createExecution(child("child"));
   await end("child", Phase.RUNNING);
@@ -127,14 +127,14 @@ test("the node of a child is woken at each end that is told, and by no other exe
   expect(wakes).toHaveLength(1);
 });
 
-test("a child that stands as failed from the start wakes its node, too", async () => {
+test("a child that failed at its creation wakes its node, too", async () => {
   await n0Runs();
   await admin.createExecution(child("child", { annotations: { values: { "a b": "x" } } }));
   expect((await admin.getExecution({ id: key("child") })).closure?.phase).toBe(Phase.FAILED);
   expect(wakes).toEqual([wakeOf("nodeId:n0")]);
 });
 
-test("a child that is recovered belongs to the node that recovers it", async () => {
+test("a recovered child belongs to the node that recovers it", async () => {
   await n0Runs();
   await admin.createExecution(child("old"));
   await end("old", Phase.FAILED);
@@ -152,7 +152,7 @@ test("a child that is recovered belongs to the node that recovers it", async () 
   expect(wakes.map(([, workflow, about]) => [workflow, about])).toEqual([["flytesnacks-development/again", "nodeId:n0"]]);
 });
 
-test("an execution recovers none of another project or domain", async () => {
+test("an execution cannot recover one of another project or domain", async () => {
   for (const other of [{ project: "other" }, { domain: "production" }]) {
     const metadata = { mode: Mode.RECOVERED, referenceExecution: { ...key("old"), ...other } };
     const request = { ...scope, name: "thief", spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), metadata }, inputs };
@@ -160,7 +160,7 @@ test("an execution recovers none of another project or domain", async () => {
   }
 });
 
-test("a child that somebody relaunches or recovers is theirs: without parent, principal and place of the old one", async () => {
+test("a child that a user relaunches or recovers loses its parent, and gets the user's principal and a new placement", async () => {
   await n0Runs();
   await db.query({ text: "UPDATE executions SET principal = 'ann', cluster = 'far'" });
   await admin.createExecution(child("old"));
@@ -178,7 +178,7 @@ test("a child that somebody relaunches or recovers is theirs: without parent, pr
   }
 });
 
-test("a node that has children is a parent, in an answer as in a list", async () => {
+test("a node with children is marked as a parent in responses and lists", async () => {
   await n0Runs();
   const isParent = async () => [
     (await admin.getNodeExecution({ id: n0 })).metadata?.isParentNode,
@@ -193,7 +193,7 @@ test("a node that has children is a parent, in an answer as in a list", async ()
   expect(await isParent()).toEqual([true, [true]]);
 });
 
-test("a signal that is set wakes its execution; one that is refused does not", async () => {
+test("a signal that is set wakes its execution, and a refused one does not", async () => {
   const signals = createClient({ channel: served.channel, service: SignalService });
   const signal = { signalId: "go", executionId: key("parent") };
   await expect(signals.setSignal({ id: signal, value: integer(1n) })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });

@@ -83,7 +83,7 @@ const clear = () => db.query({ text: "TRUNCATE executions, execution_outbox CASC
 describe("create", () => {
   beforeEach(clear);
 
-  test("of many identical requests at once exactly one gets the name", async () => {
+  test("gives the name to exactly one of many identical concurrent requests", async () => {
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => admin.createExecution(request("same"))));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     const refusals = results.flatMap((result) => (result.status === "rejected" ? [(result.reason as RpcError).code] : []));
@@ -91,14 +91,14 @@ describe("create", () => {
     expect(await outbox()).toEqual([{ action: "launch", execution_name: "same" }]);
   });
 
-  test("nothing is stored when a tag comes twice", async () => {
+  test("stores nothing when a tag occurs twice", async () => {
     const spec = { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), tags: ["a", "a"] };
     await expect(admin.createExecution(request("tags", { spec }))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
     await expect(admin.getExecution({ id: key("tags") })).rejects.toMatchObject({ code: Code.NOT_FOUND });
     expect(await outbox()).toEqual([]);
   });
 
-  test("a launch plan's limit holds for requests that come at once", async () => {
+  test("applies the limit of a launch plan to concurrent requests", async () => {
     await registerLaunchPlan(admin, "limited", { concurrencyPolicy: { max: 3, behavior: ConcurrencyLimitBehavior.SKIP } });
     const limited = (name: string) => request(name, { spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "limited") } });
     const results = await Promise.allSettled(Array.from({ length: 12 }, (_, i) => admin.createExecution(limited(`limited-${i}`))));
@@ -111,7 +111,7 @@ describe("create", () => {
     await expect(admin.createExecution(limited("limited-late"))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
   });
 
-  test("inputs are kept by value, the caller's apart from the merged", async () => {
+  test("stores inputs by value, those of the caller separately from the merged ones", async () => {
     await admin.createExecution(request("inputs"));
     const { fullInputs } = await admin.getExecutionData({ id: key("inputs") });
     expect(fullInputs?.literals["x"]).toMatchObject(integer(5n));
@@ -120,7 +120,7 @@ describe("create", () => {
     expect((await admin.getExecution({ id: key("again") })).spec?.metadata?.referenceExecution?.name).toBe("inputs");
   });
 
-  test("an execution that no data plane can take stands as failed and is not sent", async () => {
+  test("fails an execution that no data plane accepts without sending it", async () => {
     const spec = { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), annotations: { values: { "a b": "x" } } };
     await admin.createExecution(request("refused", { spec }));
     const { closure } = await admin.getExecution({ id: key("refused") });
@@ -138,7 +138,7 @@ describe("launcher", () => {
     return () => launcher.close();
   });
 
-  test("makes the resource and its namespace, once", async () => {
+  test("creates the resource and its namespace once", async () => {
     const second = await startLauncher({
       config,
       db,
@@ -158,7 +158,7 @@ describe("launcher", () => {
     expect(kube.objects.get("flytesnacks-development/e0")).toMatchObject({ kind: "FlyteWorkflow", executionId: { name: "e0" } });
   });
 
-  test("loses nothing while the data plane is away", async () => {
+  test("loses no execution while the data plane is unavailable", async () => {
     kube.down = true;
     await admin.createExecution(request("patient"));
     await vi.waitFor(async () => {
@@ -171,7 +171,7 @@ describe("launcher", () => {
     expect(kube.objects.has("flytesnacks-development/patient")).toBe(true);
   });
 
-  test("ends what the data plane refuses, with the reason", async () => {
+  test("fails an execution that the data plane refuses, with the reason", async () => {
     kube.refuse = () => new KubeError("spec is too odd", { status: 422, reason: "Invalid" });
     await admin.createExecution(request("odd"));
     await vi.waitFor(async () => expect(await phaseOf("odd")).toBe("FAILED"), 30_000);
@@ -180,7 +180,7 @@ describe("launcher", () => {
     await vi.waitFor(async () => expect(await outbox()).toEqual([]), 30_000);
   });
 
-  test("terminate deletes the resource and leaves the end to the engine", async () => {
+  test("deletes the resource on terminate and leaves the end to the engine", async () => {
     await admin.createExecution(request("abort"));
     await vi.waitFor(() => expect(kube.objects.size).toBe(1), 30_000);
     await admin.terminateExecution({ id: key("abort"), cause: "enough" });
@@ -194,7 +194,7 @@ describe("launcher", () => {
     await expect(admin.terminateExecution({ id: key("abort") })).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
   });
 
-  test("terminate that is sent again by a client without an answer is no error, though the execution has ended meanwhile", async () => {
+  test("accepts a repeated terminate whose first response was lost, although the execution has ended meanwhile", async () => {
     await admin.createExecution(request("twice"));
     const terminate = () => admin.terminateExecution({ id: key("twice"), cause: "enough" });
     const ended = { executionId: key("twice"), phase: Phase.ABORTED, occurredAt: timestampFromMs(Date.now()) };
@@ -205,7 +205,7 @@ describe("launcher", () => {
     await expect(terminate()).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
   });
 
-  test("what is terminated before it was launched never is", async () => {
+  test("never launches an execution that was terminated before", async () => {
     kube.down = true;
     await admin.createExecution(request("never"));
     await vi.waitFor(async () => {
@@ -228,14 +228,14 @@ describe("repair", () => {
 
   beforeEach(clear);
 
-  test("an execution that nobody owes to its data plane is owed again", async () => {
+  test("restores a missing outbox entry of an execution", async () => {
     await admin.createExecution(request("lost"));
     await db.query({ text: "TRUNCATE execution_outbox" });
     expect(await reconcileStale(deps(), now)).toBe(1);
     expect(await outbox()).toEqual([{ action: "launch", execution_name: "lost" }]);
   });
 
-  test("an execution whose end was not heard takes it from the resource, and propeller is told", async () => {
+  test("takes an end whose event was lost from the resource and notifies propeller", async () => {
     await admin.createExecution(request("ended"));
     kube.objects.set("flytesnacks-development/ended", {
       metadata: { name: "ended" },
@@ -257,7 +257,7 @@ describe("repair", () => {
   const outputs = create(LiteralMapSchema, { literals: { o: integer(7n) } });
   const inline = Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64");
 
-  test("a success whose event was lost has its outputs, from the resource, and a start", async () => {
+  test("takes outputs and start of a success whose event was lost from the resource", async () => {
     await admin.createExecution(request("small"));
     // The engine's clock is behind admin's.
     const startedAt = new Date(Date.now() - 60_000).toISOString();
@@ -269,7 +269,7 @@ describe("repair", () => {
     expect(closure?.startedAt).toEqual(closure?.createdAt);
   });
 
-  test("a success whose outputs cannot be had stays open, propeller is not told, and the late event completes it", async () => {
+  test("leaves a success with unreadable outputs open without notifying propeller, and the late event completes it", async () => {
     await admin.createExecution(request("open"));
     succeeded("open", { outputRef: "s3://b/never-written.pb" });
     sent.length = 0;
@@ -287,7 +287,7 @@ describe("repair", () => {
     expect((await admin.getExecutionData({ id: key("open") })).fullOutputs).toEqual(outputs);
   });
 
-  test("a success whose outputs stand in the blob store names them", async () => {
+  test("keeps the URI of outputs in the blob store", async () => {
     await admin.createExecution(request("large"));
     succeeded("large", { outputRef: "s3://b/written.pb" });
     const written = { ...blobs, head: async () => ({ size: 1 }) } as unknown as BlobStore;
@@ -296,7 +296,7 @@ describe("repair", () => {
     expect(closure?.outputResult).toMatchObject({ case: "outputs", value: { data: { case: "uri", value: "s3://b/written.pb" } } });
   });
 
-  test("a success whose outputs were lost with a finished resource fails, and says so", async () => {
+  test("fails a success whose outputs were lost with a finished resource, with the reason", async () => {
     await admin.createExecution(request("lostoutputs"));
     succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
     await reconcileStale(deps(), now);
@@ -307,7 +307,7 @@ describe("repair", () => {
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "OutputsLost" } } });
   });
 
-  test("an abort of which nothing is left is over", async () => {
+  test("completes an abort whose resource no longer exists", async () => {
     await admin.createExecution(request("gone"));
     await admin.terminateExecution({ id: key("gone"), cause: "c" });
     await db.query({ text: "TRUNCATE execution_outbox" });
@@ -315,7 +315,7 @@ describe("repair", () => {
     expect(await phaseOf("gone")).toBe("ABORTED");
   });
 
-  test("what was looked at is not looked at again at once, and a data plane that is away changes nothing", async () => {
+  test("spaces repeated checks, and changes nothing while the data plane is unavailable", async () => {
     await admin.createExecution(request("quiet"));
     await db.query({ text: "TRUNCATE execution_outbox" });
     kube.down = true;
@@ -326,7 +326,7 @@ describe("repair", () => {
   });
 });
 
-test("an abort stands against every later word but the end", async () => {
+test("keeps ABORTING until a terminal event", async () => {
   await clear();
   await admin.createExecution(request("stands"));
   await admin.terminateExecution({ id: key("stands"), cause: "first" });

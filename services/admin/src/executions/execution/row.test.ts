@@ -58,9 +58,9 @@ const errorBytes = toBinary(ExecutionErrorSchema, error);
 test.each<
   [string, Partial<ExecutionRow>, MessageInitShape<typeof ExecutionClosureSchema>, MessageInitShape<typeof ExecutionClosureSchema>?]
 >([
-  ["that has not begun", {}, {}],
+  ["that has not started", {}, {}],
   [
-    "that runs, archived by somebody",
+    "that runs and is archived",
     { phase: "RUNNING", started_ns: 9n * SECOND, state: 1, state_changed_by: "me" },
     {
       phase: WorkflowExecution_Phase.RUNNING,
@@ -78,7 +78,7 @@ test.each<
     },
   ],
   [
-    "that succeeded with outputs at no address",
+    "that succeeded with outputs without a URI",
     { phase: "SUCCEEDED", result: "outputs", ...ended },
     { phase: WorkflowExecution_Phase.SUCCEEDED, outputResult: { case: "outputs", value: { data: { case: "uri", value: "" } } }, ...shown },
   ],
@@ -98,17 +98,17 @@ test.each<
     },
   ],
   [
-    "that waits for something",
+    "that waits for a resource",
     { notice: "no".repeat(100), notice_ns: 8n * SECOND },
     { outputResult: { case: "error", value: { code: "Waiting", kind: 2, message: "no".repeat(100), timestamp: { seconds: 8n } } } },
     { outputResult: { case: "error", value: { code: "Waiting", kind: 2, message: "no".repeat(50), timestamp: { seconds: 8n } } } },
   ],
   [
-    "that waited before it began",
+    "that waited before its start",
     { phase: "RUNNING", started_ns: 9n * SECOND, notice: "no", notice_ns: 8n * SECOND },
     { phase: WorkflowExecution_Phase.RUNNING, startedAt: { seconds: 9n } },
   ],
-])("an execution %s, alone and in a list", (_, given, closure, inList) => {
+])("an execution %s is equal when it is read alone and in a list", (_, given, closure, inList) => {
   const expected = (init: MessageInitShape<typeof ExecutionClosureSchema>) =>
     create(ExecutionSchema, {
       id: { project: "p", domain: "d", name: "n" },
@@ -130,6 +130,6 @@ test.each<
   );
 });
 
-test("a list of nothing", () => {
+test("an empty list of rows gives an empty list", () => {
   expect(encodeExecutions([], "")).toHaveLength(0);
 });

@@ -14,6 +14,6 @@ const settings = {
 test.each([
   { defaults: texts, limits: texts },
   { defaults: texts, defaultLimits: { cpu: "4", memory: "", ephemeralStorage: "" }, limits: texts },
-])("resources are kept with the row: %j", (resources) => {
+])("settings are stored with the row and read back: %j", (resources) => {
   expect(decodeLaunchSettings(JSON.parse(encodeLaunchSettings({ ...settings, resources }))).resources).toEqual(resources);
 });

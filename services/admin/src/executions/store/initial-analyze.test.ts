@@ -18,7 +18,7 @@ async function known(): Promise<string[]> {
   return rows.map(({ tablename }) => tablename);
 }
 
-test("a table is looked at once there is something in it, and the search ends when all have been", async () => {
+test("a table is analyzed once it has rows, and the search ends when all tables have been", async () => {
   const { db } = database;
   expect((await analyzeNewTables(db)).toSorted()).toEqual(["executions", "node_executions", "task_executions"]);
   for (let i = 0; i < 60; i++) await insertExecution(db, { ...bareExecution(`e${i}`), inputs: Buffer.alloc(1_500, i) });

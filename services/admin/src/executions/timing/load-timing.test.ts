@@ -60,7 +60,7 @@ const names = (span: Span | undefined): unknown[] =>
     return inner.spans.length === 0 ? name : [name, ...names(inner)];
   });
 
-test("the rows of an execution, of what it made and of what it launched become spans", async () => {
+test("rows of an execution, its parts and its child executions become spans", async () => {
   await launch("child");
   await launch("parent");
   await node("parent", "start-node", Node.SUCCEEDED);
@@ -110,7 +110,7 @@ test("the rows of an execution, of what it made and of what it launched become s
   expect(names(shallow.span)).toEqual(["WORKFLOW_SETUP", ["nodeId", "NODE_TRANSITION"], "WORKFLOW_TEARDOWN"]);
 });
 
-test("an execution that is not there is missing; one that a node names and that is gone shows as set-up", async () => {
+test("a missing execution is NOT_FOUND, and a missing child execution is shown as set-up", async () => {
   await expect(admin.getExecutionMetrics({ id: key("nobody"), depth: 1 })).rejects.toMatchObject({ code: Code.NOT_FOUND });
   await launch("lonely");
   await node("lonely", "start-node", Node.SUCCEEDED);

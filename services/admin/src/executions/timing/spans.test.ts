@@ -57,7 +57,7 @@ function lines(span: Span, indent = ""): string[] {
 }
 const told = (measured: ExecutionTiming, depth = -1) => lines(executionSpan(measured, depth));
 
-test("a chain of tasks with a retry", () => {
+test("a chain of tasks with a retry gives its spans", () => {
   const first = node("n0", times(12, 14, 40, 41), { tasks: [task(0, times(13, 15, 20)), task(1, times(22, 24, 38, 39))] });
   const second = node("n1", times(45, undefined, undefined, 50));
   const closure = workflow(
@@ -90,7 +90,7 @@ test("a chain of tasks with a retry", () => {
   ]);
 });
 
-test("levels: the execution, its nodes, their operations, attempts", () => {
+test("the levels are the execution, its nodes, their operations and their attempts", () => {
   const measured = execution(
     "e",
     { "": [start, node("n0", times(12, 14, 40), { tasks: [task(0, times(13, 15, 20))] })] },
@@ -102,7 +102,7 @@ test("levels: the execution, its nodes, their operations, attempts", () => {
   expect(told(measured, 3)).toContain("      TASK_RUNTIME 15-20");
 });
 
-test("nothing has begun: all is set-up", () => {
+test("an execution without nodes is all set-up", () => {
   expect(told(execution("e", {}, undefined))).toEqual(["execution e 0-100", "  WORKFLOW_SETUP 0-100"]);
 });
 
@@ -114,7 +114,7 @@ test("gates are idle", () => {
   expect(of(times(12, 14, 30, 31))).toEqual(["    NODE_SETUP 12-14", "    NODE_IDLE 14-30", "    NODE_TEARDOWN 30-31"]);
 });
 
-test("a branch shows the arm that was taken, with its own kind", () => {
+test("a branch shows the chosen arm with its own kind", () => {
   const arm = { id: "then", target: { case: "gateNode" as const, value: {} } };
   const branch = { id: "b", target: { case: "branchNode" as const, value: { ifElse: { case: { thenNode: arm } } } } };
   const taken = node("b-0-then", times(20, 22, 30), { specNodeId: "then" });
@@ -160,7 +160,7 @@ test("a sub-workflow and a dynamic node show their graphs", () => {
   ]);
 });
 
-test("a launch plan shows the execution that it launched", () => {
+test("a launch plan node shows the child execution", () => {
   const launch = {
     id: "l",
     target: { case: "workflowNode" as const, value: { reference: { case: "launchplanRef" as const, value: {} } } },
@@ -177,7 +177,7 @@ test("a launch plan shows the execution that it launched", () => {
   ]);
 });
 
-test("no span has a negative length where clocks disagree", () => {
+test("no span has a negative length when clocks differ", () => {
   const measured = execution(
     "e",
     { "": [start, node("n0", times(50, 40, 60), { tasks: [task(0, times(45, 44, 55))] })] },

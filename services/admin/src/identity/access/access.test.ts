@@ -83,12 +83,12 @@ test.each<[string, () => Promise<unknown>, unknown]>([
     viewerOfOther,
   ],
   [
-    "an execution that goes on from one of another project",
+    "a recovery of an execution of another project",
     () => as(AdminService, "ann").createExecution(launch("x2", { metadata: { referenceExecution: { ...other, name: "e" } } })),
     viewerOfOther,
   ],
   [
-    "an execution that says that a node launched it",
+    "an execution that claims to be a child",
     () => as(AdminService, "ann").createExecution(launch("x3", { metadata: { parentNodeExecution: parentNode } })),
     denied(/role engine is needed in project "flytesnacks"/),
   ],
@@ -122,14 +122,18 @@ test.each<[string, () => Promise<unknown>, unknown]>([
       }),
     viewerOfOther,
   ],
-  ["a relaunch elsewhere", () => as(AdminService, "ann").relaunchExecution({ id: { ...other, name: "e" } }), denied(/role runner/)],
   [
-    "an upload below another project by way of the organisation",
+    "a relaunch in another project",
+    () => as(AdminService, "ann").relaunchExecution({ id: { ...other, name: "e" } }),
+    denied(/role runner/),
+  ],
+  [
+    "an upload into another project's folder through the organization",
     () => as(DataProxyService, "ann").createUploadLocation({ ...mine, org: "other/development", filename: "f", filenameRoot: "r" }),
     denied(/role runner is needed in all projects/),
   ],
   [
-    "a download of what the address hides",
+    "a download by a URL with escapes",
     () =>
       as(DataProxyService, "ann").createDownloadLocation({
         nativeUrl: "s3://my-s3-bucket/flytesnacks/development/../../other/development/x",
@@ -142,22 +146,22 @@ test.each<[string, () => Promise<unknown>, unknown]>([
     denied(/role viewer is needed in all projects/),
   ],
   [
-    "another project's data by its flyte address",
+    "data of another project by a flyte:// URL",
     () => as(DataProxyService, "ann").getData({ flyteUrl: "flyte://v1/other/development/e/n0/i" }),
     viewerOfOther,
   ],
   [
-    "events of another's execution",
+    "events of another project's execution",
     () => as(AdminService, "ann").createWorkflowEvent({ event: { executionId: { ...mine, name: "e1" } } }),
     denied(/role engine/),
   ],
   [
-    "a role elsewhere",
+    "a grant of a role in another project",
     () => as(RoleService, "ann").putRoleBinding({ binding: { holder: { case: "subject", value: "ann" }, role: "viewer", ...other } }),
     denied(/role admin is needed in project "other"/),
   ],
   [
-    "a role everywhere",
+    "a grant of a global role",
     () =>
       as(RoleService, "ann").putRoleBinding({
         binding: { holder: { case: "subject", value: "ann" }, role: "admin", project: "*", domain: "*" },
@@ -165,11 +169,11 @@ test.each<[string, () => Promise<unknown>, unknown]>([
     denied(/role admin is needed in all projects/),
   ],
   [
-    "the engine's role",
+    "a grant of the role engine",
     () => as(RoleService, "ann").putRoleBinding({ binding: { holder: { case: "subject", value: "ann" }, role: "engine", ...mine } }),
     denied(/role admin is needed in all projects/),
   ],
-  ["the audit log of all", () => as(AuditService, "ann").listAuditEntries({}), denied(/role admin is needed in all projects/)],
+  ["the global audit log", () => as(AuditService, "ann").listAuditEntries({}), denied(/role admin is needed in all projects/)],
 ])("%s is refused", async (_, call, refusal) => {
   await expect(call()).rejects.toEqual(refusal);
 });
@@ -179,7 +183,7 @@ function taskNode(name: string) {
   return { id: name, target: { case: "taskNode" as const, value: { reference } } };
 }
 
-test("what may be seen may be used: tasks of a project that the maker is viewer of", async () => {
+test("a viewer's execution may use the tasks that the viewer may read", async () => {
   const workflow = (name: string) => ({
     id: id(ResourceType.WORKFLOW, name),
     spec: { template: { id: id(ResourceType.WORKFLOW, name), metadata: {}, interface: {}, nodes: [taskNode("t")] } },
@@ -188,7 +192,7 @@ test("what may be seen may be used: tasks of a project that the maker is viewer 
   await as(AdminService, "both").createWorkflow(workflow("uses"));
 });
 
-test("executions tell who made, archived and ended them", async () => {
+test("executions record who created, archived and aborted them", async () => {
   const bob = as(AdminService, "bob", { groups: ["runners"] });
   await bob.createExecution(launch("e1"));
   await as(AdminService, "ann").terminateExecution({ id: { ...mine, name: "e1" }, cause: "enough" });
@@ -202,7 +206,7 @@ test("executions tell who made, archived and ended them", async () => {
   expect((await bob.getExecution({ id: { ...mine, name: "e2" } })).spec?.metadata?.principal).toBe("bob");
 });
 
-test("projects are listed for those who have a role in them", async () => {
+test("projects are listed for callers with a role in them", async () => {
   const names = async (who: string) => (await as(AdminService, who).listProjects({})).projects.map((project) => project.id).sort();
   expect(await names("ann")).toEqual(["flytesnacks"]);
   expect(await names("both")).toEqual(["flytesnacks", "other"]);
@@ -211,7 +215,7 @@ test("projects are listed for those who have a role in them", async () => {
   expect(filtered.projects).toEqual([]);
 });
 
-test("the audit log tells changes, refused ones too, and never what is read", async () => {
+test("the audit log records changes, also refused ones, and no reads", async () => {
   const metadata = { "x-request-id": "the-one" };
   const bob = createClient({ channel: admin.channel, service: AdminService });
   const authorization = `Bearer ${idp.token({ sub: "bob", client_id: "flytectl", groups: ["runners"] })}`;
@@ -241,7 +245,7 @@ test("the audit log tells changes, refused ones too, and never what is read", as
   await expect(as(AuditService, "root").listAuditEntries({ token: "1; DROP" })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });
 
-test("a change that cannot be noted is not made", async () => {
+test("a change that cannot be recorded in the audit log is not made", async () => {
   await database.db.query({ text: "ALTER TABLE audit_log RENAME TO audit_log_away" });
   try {
     await expect(as(AdminService, "ann").createExecution(launch("unnoted"))).rejects.toMatchObject({ code: Code.INTERNAL });
@@ -251,7 +255,7 @@ test("a change that cannot be noted is not made", async () => {
   await expect(as(AdminService, "ann").getExecution({ id: { ...mine, name: "unnoted" } })).rejects.toMatchObject({ code: Code.NOT_FOUND });
 });
 
-test("roles are given and taken while it runs", async () => {
+test("roles can be granted and revoked at run time", async () => {
   const asked = () => as(AdminService, "eve", { groups: ["g"] }).listTasks({ id: mine, limit: 1 });
   await expect(asked()).rejects.toEqual(denied(/role viewer is needed in project "flytesnacks", domain "development"/));
   const binding = { holder: { case: "group" as const, value: "g" }, role: "viewer", ...mine };
@@ -284,7 +288,7 @@ test("callers learn where to sign in and who they are", async () => {
   expect(identity).toMatchObject({ subject: "ann", name: "Ann A", email: "ann@example.com", additionalClaims: { groups: ["g"] } });
 });
 
-test("no token and no signature is in a log line", async () => {
+test("no log line contains a token or signature", async () => {
   const token = idp.token({ sub: "root", iss: "https://nobody.test" });
   for (const value of [token, idp.token({ sub: "root" }), "Bearer-of-nothing"]) {
     const call = createClient({ channel: admin.channel, service: AdminService }).listProjects(

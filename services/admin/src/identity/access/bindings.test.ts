@@ -31,12 +31,12 @@ const roles = [
   { subject: "root", issuer: PARTNER, role: "viewer" },
 ];
 
-test("a role is tied to one issuer: who has the same name elsewhere does not have it", async () => {
+test("a role is bound to one issuer and does not apply to the same name of another issuer", async () => {
   expect(await rolesOf({ providers, roles }, CORPORATE, "root")).toEqual(["contributor", "admin"]);
   expect(await rolesOf({ providers, roles }, PARTNER, "root")).toEqual(["viewer"]);
 });
 
-test("a role that names no issuer is for the built-in one, where there is one", async () => {
+test("a role without an issuer applies to the built-in issuer, if it is enabled", async () => {
   expect(await rolesOf({ builtIn: {}, providers, roles }, OURS, "root")).toEqual(["contributor", "admin"]);
   expect(await rolesOf({ builtIn: {}, providers, roles }, CORPORATE, "root")).toEqual([]);
   expect(await rolesOf({ builtIn: {}, providers, roles }, CORPORATE, "flytepropeller")).toEqual([]);

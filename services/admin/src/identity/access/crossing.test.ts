@@ -97,7 +97,7 @@ const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [/^CreateNodeEvent event\.task_node_metadata\.catalog_key\./, "whose outputs were taken over is shown as it was told, and not looked up"],
 ];
 
-test("no call reaches another project by what it names inside", async () => {
+test("no call reaches another project through references in its request", async () => {
   const through: string[] = [];
   const harmless = new Set<RegExp>();
   let tried = 0;

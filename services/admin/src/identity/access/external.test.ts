@@ -98,7 +98,7 @@ async function robotToken(resource: string): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
-test("tokens of a provider elsewhere are accepted when they are for us", async () => {
+test("tokens of an external provider are accepted for the configured audience", async () => {
   await list(await robotToken(SITE));
   await expect(list(await robotToken(SITE), "other")).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
   await expect(list(await robotToken("http://other.test"))).rejects.toMatchObject({
@@ -107,7 +107,7 @@ test("tokens of a provider elsewhere are accepted when they are for us", async (
   });
 });
 
-test("clients are sent to it", async () => {
+test("clients are directed to the external provider", async () => {
   const metadata = await createClient({ channel: admin.channel, service: AuthMetadataService }).getOAuth2Metadata({});
   expect(metadata).toMatchObject({ issuer, tokenEndpoint: `${issuer}/token`, authorizationEndpoint: `${issuer}/auth` });
   const tokens = createClientToken({
@@ -120,7 +120,7 @@ test("clients are sent to it", async () => {
   await list(await tokens.current());
 });
 
-test("browsers sign in there, by a client with a secret", async () => {
+test("browsers sign in at the external provider through a client with a secret", async () => {
   const base = `http://127.0.0.1:${admin.port}`;
   const us = browserOf({ site: SITE, base });
   const them = browserOf({ site: issuer, base: issuer });

@@ -149,7 +149,7 @@ async function byRest(method: DescMethod, request: Message, token?: string): Pro
 
 const methods = (): DescMethod[] => admin.server.services.flatMap((service: DescService) => service.methods);
 
-test("this test knows every call that is served", () => {
+test("this test lists every served method", () => {
   expect([...new Set(methods().map(({ name }) => name))].sort()).toEqual([...EXPECTED.keys()].sort());
 });
 
@@ -172,10 +172,10 @@ async function wrongOutcomes(person: Person, about: RequestScope, rightful: (exp
 
 describe.each(PEOPLE)("%s", (person) => {
   test.each<[string, RequestScope, (expected: Expected) => readonly Person[]]>([
-    ["the own project and domain", OWN, ({ own }) => own],
+    ["their own project and domain", OWN, ({ own }) => own],
     ["another domain of the project", OTHER_DOMAIN, ({ domain }) => domain],
     ["another project", OTHER_PROJECT, ({ project }) => project],
-  ])("in %s", async (_, about, rightful) => {
+  ])("is permitted exactly the methods of its roles in %s", async (_, about, rightful) => {
     expect(await wrongOutcomes(person, about, rightful)).toEqual([]);
   });
 });
@@ -184,8 +184,8 @@ test.each([
   ["no token", () => undefined],
   ["a token that has expired", () => tokenOf("platform-admin", { exp: 1_000 })],
   ["a token of an unknown issuer", () => tokenOf("platform-admin", { iss: "https://evil.test" })],
-  ["no token at all in it", () => "x"],
-])("%s: nothing but what is open", async (_, token) => {
+  ["an invalid token", () => "x"],
+])("%s permits only public methods", async (_, token) => {
   for (const method of methods()) {
     const request = anyRequest(method.input, OWN);
     const want = EXPECTED.get(method.name)?.open === true ? "let in" : "UNAUTHENTICATED";
@@ -194,7 +194,7 @@ test.each([
   }
 });
 
-test("a request that names nothing is for those with a role everywhere", async () => {
+test("a request without a project needs a global role", async () => {
   for (const method of methods()) {
     const expected = EXPECTED.get(method.name);
     if (expected === undefined || expected.project === expected.own) continue;
@@ -207,7 +207,7 @@ test("a request that names nothing is for those with a role everywhere", async (
   }
 });
 
-test("what is served beside the calls is for those who have a role, but health is for all", async () => {
+test("other HTTP paths need a role, except health", async () => {
   const get = async (path: string, token?: string) =>
     (await fetch(`http://127.0.0.1:${admin.port}${path}`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }))
       .status;
@@ -217,7 +217,7 @@ test("what is served beside the calls is for those who have a role, but health i
   expect(await get("/api/v1/openapi", tokenOf("viewer"))).toBe(200);
 });
 
-test("who has no token is told so before the body is read", async () => {
+test("a caller without a token is refused before the body is read", async () => {
   const refused = await new Promise<number | undefined>((done, fail) => {
     const headers = { "content-type": "application/json", "content-length": 100_000_000 };
     const asked = request({ host: "127.0.0.1", port: admin.port, method: "POST", path: "/api/v1/workflows", headers }, (response) => {
@@ -231,7 +231,7 @@ test("who has no token is told so before the body is read", async () => {
   expect(refused).toBe(401);
 });
 
-test("reflection shows itself to those who have a role", async () => {
+test("reflection is available to callers with a role", async () => {
   const reflection = createClient({ channel: admin.channel, service: ServerReflection });
   const asked = async (token?: string) => {
     const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -22,7 +22,7 @@ const identityOf = (subject: string) => ({
   expiresAt: NOW + 3_600_000,
 });
 
-test("a replica whose clock was set back hears of what another one revokes", async () => {
+test("a replica whose clock was set back applies the revocations of another replica", async () => {
   let now = NOW;
   const here = createRevocations({ db: database.db, clock: () => new Date(now), logger, refreshSeconds: 5 });
   const there = createRevocations({ db: database.db, clock: () => new Date(NOW), logger, refreshSeconds: 5 });
@@ -32,7 +32,7 @@ test("a replica whose clock was set back hears of what another one revokes", asy
   await expect(here.check(identityOf("ann"))).rejects.toThrow("revoked");
 });
 
-test("what is revoked while revocations are read counts at once", async () => {
+test("a revocation during the reading of revocations applies at once", async () => {
   const read = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const slow: Queryable = {

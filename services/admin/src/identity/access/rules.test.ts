@@ -35,7 +35,7 @@ const services = [
   ClusterService,
 ];
 
-test("a server that offers a call without a rule does not start", () => {
+test("a server with a method without a rule does not start", () => {
   const table = new Map(accessRules(config));
   expect(() => assertAllMethodsHaveRules(services, table)).not.toThrow(/rule/);
   expect(() => assertAllMethodsHaveRules([...services, DataCatalog], table)).toThrow(
@@ -45,7 +45,7 @@ test("a server that offers a call without a rule does not start", () => {
   expect(() => assertAllMethodsHaveRules(services, table)).toThrow("no rule says who may call flyteidl.service.AdminService/GetTask");
 });
 
-test("every rule has an answer for an empty request, and none that is for everyone", () => {
+test("every rule requires a role for an empty request, and the listed rules accept a role of any project", () => {
   const table = accessRules(config);
   const anywhere = services.flatMap(({ methods }) =>
     methods.flatMap((method) => {
@@ -77,11 +77,11 @@ test.each([
   ["s3://my-s3-bucket-2/p/d/file", everywhere],
   ["file:///p/d/file", everywhere],
   ["", everywhere],
-])("the object %s is looked at as %j", (url, scope) => {
+])("the object %s is looked up as %j", (url, scope) => {
   expect(ownerOfObject(url, config)).toEqual(scope);
 });
 
-test("what a request refers to is found once, however deep and often", () => {
+test("references of a request are found once, for any depth and repetition", () => {
   const reference = { project: "q", domain: "d", name: "t", version: "v" };
   const node = (id: string) => ({
     id,
@@ -99,7 +99,7 @@ test("what a request refers to is found once, however deep and often", () => {
   );
 });
 
-test("the audit log names what a request is about, and nothing that it carries", () => {
+test("the audit log contains the identifiers of a request and no values", () => {
   const { createExecution, registerProject } = AdminService.method;
   const given = create(createExecution.input, {
     project: "p",

@@ -66,35 +66,35 @@ const publicKey = (type: "pem" | "der" | "jwk") => {
 
 const REFUSED: readonly (readonly [string, () => string | undefined])[] = [
   ["no token", () => undefined],
-  ["an empty one", () => ""],
+  ["an empty token", () => ""],
   ["expired", () => good({ exp: seconds() - 60 })],
-  ["without an end", () => good({ exp: undefined })],
+  ["without an expiry", () => good({ exp: undefined })],
   ["not valid yet", () => good({ nbf: seconds() + 600 })],
   ["for another audience", () => good({ aud: "https://other.test" })],
-  ["for an audience that begins alike", () => good({ aud: `${AUDIENCE}.evil.test` })],
+  ["for an audience with ours as its prefix", () => good({ aud: `${AUDIENCE}.evil.test` })],
   ["without an audience", () => good({ aud: undefined })],
-  ["of another issuer, by the right key", () => good({ iss: "https://evil.test" })],
-  ["of another issuer that is real, by its own key", () => elsewhere.token(claims({ iss: elsewhere.issuer }))],
-  ["of the right issuer, by another's key", () => elsewhere.token(claims(), { kid: idp.key.kid })],
+  ["of another issuer, signed with the right key", () => good({ iss: "https://evil.test" })],
+  ["of another existing issuer, signed with its own key", () => elsewhere.token(claims({ iss: elsewhere.issuer }))],
+  ["of the right issuer, signed with another's key", () => elsewhere.token(claims(), { kid: idp.key.kid })],
   ["without the scope", () => good({ scope: "offline" })],
-  ["with a scope that begins alike", () => good({ scope: "all-but-one" })],
+  ["with a scope with ours as its prefix", () => good({ scope: "all-but-one" })],
   ["without any scope", () => good({ scope: undefined })],
   ["algorithm none", () => `${part({ alg: "none" })}.${part(claims())}.`],
   ["algorithm None", () => `${part({ alg: "None" })}.${part(claims())}.`],
   ["algorithm none, with a signature", () => `${part({ alg: "none" })}.${part(claims())}.${good().split(".")[2]}`],
   ["without its signature", () => `${good().split(".").slice(0, 2).join(".")}.`],
   ["two parts", () => good().split(".").slice(0, 2).join(".")],
-  ["HS256 by the public key, PEM", () => byHmac("HS256", publicKey("pem") as string)],
-  ["HS256 by the public key, DER", () => byHmac("HS256", publicKey("der") as Buffer)],
-  ["HS256 by the public key, JWK", () => byHmac("HS256", publicKey("jwk") as string)],
-  ["HS256 by nothing", () => byHmac("HS256", "")],
-  ["RS256 that is HMAC", () => byHmac("RS256", publicKey("pem") as string)],
+  ["HS256 with the public key as PEM", () => byHmac("HS256", publicKey("pem") as string)],
+  ["HS256 with the public key as DER", () => byHmac("HS256", publicKey("der") as Buffer)],
+  ["HS256 with the public key as JWK", () => byHmac("HS256", publicKey("jwk") as string)],
+  ["HS256 with an empty key", () => byHmac("HS256", "")],
+  ["RS256 with an HMAC signature", () => byHmac("RS256", publicKey("pem") as string)],
   ["a changed payload", () => good().replace(/\.[^.]+\./, `.${part(claims({ sub: "root", groups: ["x"] }))}.`)],
-  ["a key of its own in the header", () => elsewhere.token(claims(), { jwk: elsewhere.key.publicKey.export({ format: "jwk" }) })],
-  ["keys to be fetched", () => signToken({ alg: "RS256", kid: "x", jku: baitUrl(), x5u: baitUrl() }, claims(), elsewhere.key)],
+  ["a public key in the header", () => elsewhere.token(claims(), { jwk: elsewhere.key.publicKey.export({ format: "jwk" }) })],
+  ["a key set URL in the header", () => signToken({ alg: "RS256", kid: "x", jku: baitUrl(), x5u: baitUrl() }, claims(), elsewhere.key)],
   ["a kid that is a path", () => signToken({ alg: "RS256", kid: "../../../../dev/null" }, claims(), elsewhere.key)],
-  ["a header that must be understood", () => good({}, { crit: ["exp"] })],
-  ["the note of a logout", () => good({}, { typ: "logout+jwt" })],
+  ["an unknown critical header", () => good({}, { crit: ["exp"] })],
+  ["a logout token", () => good({}, { typ: "logout+jwt" })],
   ["without a subject", () => good({ sub: undefined })],
 ];
 
@@ -142,22 +142,22 @@ async function answersTo(token: string | undefined): Promise<Record<string, stri
 
 const every = (code: string) => ({ call: code, change: code, stream: code, rest: code, "rest change": code, plain: code });
 
-test("a good token opens each way in", async () => {
+test("a valid token is accepted by every endpoint", async () => {
   expect(await answersTo(good())).toEqual(every("OK"));
 });
 
-test.each(REFUSED)("%s: UNAUTHENTICATED at each way in", async (_, token) => {
+test.each(REFUSED)("%s is UNAUTHENTICATED at every endpoint", async (_, token) => {
   expect(await answersTo(token())).toEqual(every("UNAUTHENTICATED"));
 });
 
-test("no address out of a token was fetched, and tokens in a query or a cookie are none", async () => {
+test("URLs in tokens are not fetched, and tokens in a query or a cookie are ignored", async () => {
   expect(fetched).toEqual([]);
   const url = `http://127.0.0.1:${admin.port}/api/v1/projects?access_token=${good()}&authorization=Bearer%20${good()}`;
   expect((await fetch(url)).status).toBe(401);
   expect((await fetch(url, { headers: { cookie: `flyte_idt=${good()}; authorization=${good()}` } })).status).toBe(401);
 });
 
-test("a health check without a token learns that the server is serving, and nothing else", async () => {
+test("a health check without a token returns the serving status and nothing else", async () => {
   const health = createClient({ channel: admin.channel, service: Health });
   for await (const { status } of health.watch({ service: "" })) {
     expect(status).toBe(1);

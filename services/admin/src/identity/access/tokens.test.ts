@@ -50,7 +50,7 @@ const codeOf = (call: Promise<unknown>): Promise<number> =>
     (error: { code: number }) => error.code,
   );
 
-test("tokens that were given out before are refused, at once here and soon in other replicas; those given out later are good", async () => {
+test("a revocation refuses earlier tokens, at once in this replica and soon in others, and accepts later ones", async () => {
   const before = bearer({ sub: "ann", iat: secondsFromNow(-60) });
   const root = bearer({ sub: "root", iat: secondsFromNow(-60) });
   expect([await codeOf(list(here, before)), await codeOf(list(there, before))]).toEqual([0, 0]);
@@ -62,13 +62,13 @@ test("tokens that were given out before are refused, at once here and soon in ot
   expect(await codeOf(list(here, root))).toBe(0);
 });
 
-test("a token that does not tell when it was given out is refused once its subject's were revoked", async () => {
+test("a token without an issue time is refused after a revocation for its subject", async () => {
   const root = bearer({ sub: "root", iat: secondsFromNow(2) });
   await revoke(root, { subject: "bob" });
   expect(await codeOf(list(here, bearer({ sub: "bob", iat: undefined })))).toBe(Code.UNAUTHENTICATED);
 });
 
-test("of one issuer alone, and over REST", async () => {
+test("a revocation applies to one issuer, and can be made over REST", async () => {
   const root = bearer({ sub: "root", iat: secondsFromNow(2) });
   const eve = bearer({ sub: "eve", iat: secondsFromNow(-60) });
   const post = async (body: object) => {
@@ -83,7 +83,7 @@ test("of one issuer alone, and over REST", async () => {
   expect(await codeOf(list(here, eve))).toBe(Code.UNAUTHENTICATED);
 });
 
-test("an ID token of the browsers' client stands for its user, and no other ID token does", async () => {
+test("an ID token of the browser client identifies its user, and other ID tokens are refused", async () => {
   const idToken = (claims: object) => `IDToken ${idp.token({ sub: "root", aud: CONSOLE, ...claims })}`;
   expect(await codeOf(list(here, idToken({})))).toBe(0);
   expect(await codeOf(list(here, idToken({ aud: "flytectl" })))).toBe(Code.UNAUTHENTICATED);
@@ -92,7 +92,7 @@ test("an ID token of the browsers' client stands for its user, and no other ID t
   expect(await codeOf(list(here, bearer({ sub: "root", aud: CONSOLE })))).toBe(Code.UNAUTHENTICATED);
 });
 
-test("/me tells proxies who asks, in headers", async () => {
+test("/me returns the caller to proxies in headers", async () => {
   const authorization = bearer({ sub: "änn", groups: ["a b", "c"] });
   const { headers } = await fetch(`http://127.0.0.1:${here.port}/me`, { headers: { authorization } });
   const text = (name: string) => Buffer.from(headers.get(name) ?? "", "latin1").toString("utf8");

@@ -18,7 +18,7 @@ const clock = () => new Date();
 const run = async (words: string, password = "long enough for it") =>
   runAccounts({ db: database.db, clock, readPassword: async () => password }, parseAccountsCommand(words.split(" ")));
 
-test("users are made, changed and shut out", async () => {
+test("users are created, updated and disabled", async () => {
   await expect(run("user ann", "short")).rejects.toThrow(/12 characters/);
   await run("user ann Ann ann@example.com a,b");
   const checked = createPasswordCheck(database.db, clock);
@@ -32,7 +32,7 @@ test("users are made, changed and shut out", async () => {
   await expect(run("disable nobody")).rejects.toThrow(/no user nobody/);
 });
 
-test("wrong passwords from one source shut out that source, and not whoever knows the right one", async () => {
+test("wrong passwords from one source block that source, and not the user from elsewhere", async () => {
   await run("user eve");
   const check = createPasswordCheck(database.db, clock);
   const from = (source: string, password: string) => check({ name: "eve", password, source });
@@ -45,7 +45,7 @@ test("wrong passwords from one source shut out that source, and not whoever know
   expect(new Set(await Promise.all(flood))).toEqual(new Set(["wrong", "too-often"]));
 });
 
-test("services get a secret that is shown once; users and clients share their names", async () => {
+test("service clients get a secret that is shown once; users and clients share one namespace of names", async () => {
   const secret = await run("service robot");
   const client = await findClient(database.db, "robot");
   expect(secretMatches(client?.secretHash ?? "", secret)).toBe(true);
@@ -56,7 +56,7 @@ test("services get a secret that is shown once; users and clients share their na
   await expect(run("client bob http://localhost:1/callback")).rejects.toThrow(/in use/);
 });
 
-test("roles are given and taken", async () => {
+test("roles are granted and revoked", async () => {
   await run("grant subject ann admin");
   await run("grant group g viewer flytesnacks development");
   await run("grant group g viewer flytesnacks development");

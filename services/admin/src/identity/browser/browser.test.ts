@@ -44,7 +44,7 @@ async function signedIn(name = "ann"): Promise<Browser> {
   return browser;
 }
 
-test("a browser signs in, is known by its cookie, and is forgotten after its logout", async () => {
+test("a browser signs in, is identified by its cookie, and signed out by its logout", async () => {
   const browser = await signedIn();
   const cookie = cookieOf(browser);
   expect(await (await me(cookie)).json()).toMatchObject({ subject: "ann" });
@@ -64,7 +64,7 @@ test("a browser signs in, is known by its cookie, and is forgotten after its log
   expect(await asked.response.text()).toContain('name="password"');
 });
 
-test("when its token has ended it is signed in again without being asked, while its session lasts", async () => {
+test("an expired token is renewed without a prompt while the session lasts", async () => {
   const browser = await signedIn();
   await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 10_000, interval: 200 }).toBe(401);
   const again = await browser.get(`${SITE}/login?redirect_url=/console/x`);
@@ -75,7 +75,7 @@ test("when its token has ended it is signed in again without being asked, while 
   expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
 });
 
-test("a session that was called back is nobody's, and its browser is asked to sign in again", async () => {
+test("a revoked session identifies no user, and its browser must sign in again", async () => {
   const browser = await signedIn("bob");
   expect((await me(cookieOf(browser))).status).toBe(200);
   const text = "INSERT INTO token_revocations (issuer, subject, not_before) VALUES ('', 'bob', $1)";
@@ -84,7 +84,7 @@ test("a session that was called back is nobody's, and its browser is asked to si
   expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
 });
 
-test("cookies are out of reach of scripts, and the database does not hold what they hold", async () => {
+test("cookies are inaccessible to scripts, and the database does not contain their values", async () => {
   const answer = await fetch(`${base()}/login`, { redirect: "manual" });
   expect(answer.headers.getSetCookie()[0]).toMatch(/^flyte_sign_in=[^;]+; Path=\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/);
   const browser = await signedIn();
@@ -96,7 +96,7 @@ test("cookies are out of reach of scripts, and the database does not hold what t
   expect(() => decryptSession("b".repeat(43), sealed)).toThrow(/authenticate/);
 });
 
-test("a callback that this browser did not begin signs nobody in", async () => {
+test("a callback that this browser did not begin is refused", async () => {
   const browser = browserOf({ site: SITE, base: base() });
   expect((await browser.get(`${SITE}/callback?code=x&state=y`)).status).toBe(400);
   await browser.get(`${SITE}/login`);
@@ -115,7 +115,7 @@ test.each([
   ["/console", "https://flyte.test/console"],
   ["https://flyte.test/a?b=c#d", "https://flyte.test/a?b=c#d"],
   ["https://console.test/x", "https://console.test/x"],
-])("%s may be gone back to", (wanted, target) => {
+])("a redirect back to %s is permitted", (wanted, target) => {
   expect(allowedRedirect(wanted, rules)).toBe(target);
 });
 
@@ -132,11 +132,11 @@ test.each([
   "data:text/html,x",
   "/\t/evil.test",
   "https://a:b@flyte.test/",
-])("%j leads elsewhere", (wanted) => {
+])("a redirect to %j is refused", (wanted) => {
   expect(allowedRedirect(wanted, rules)).toBeUndefined();
 });
 
-test.each(["/login", "/logout"])("%s sends nobody elsewhere", async (path) => {
+test.each(["/login", "/logout"])("%s redirects to no other site", async (path) => {
   const answer = await fetch(`${base()}${path}?redirect_url=https://evil.test/`, { redirect: "manual" });
   expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
 });

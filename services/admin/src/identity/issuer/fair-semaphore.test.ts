@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createFairSemaphore } from "./fair-semaphore.js";
 
-test("sources take turns, one work of each at a time, and those of a busy one are not served before others", async () => {
+test("sources take turns with one task each, and tasks of a busy source do not delay others", async () => {
   const turns = createFairSemaphore({ concurrency: 2, maxQueued: 10, maxQueuedPerSource: 5 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -26,7 +26,7 @@ test("sources take turns, one work of each at a time, and those of a busy one ar
   expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "b1", "c1"]);
 });
 
-test("more than may wait are not run, those of others are", async () => {
+test("tasks above the queue limit of a source are refused, and those of other sources run", async () => {
   const turns = createFairSemaphore({ concurrency: 2, maxQueued: 3, maxQueuedPerSource: 1 });
   let end: () => void = () => undefined;
   const first = turns.run("a", () => new Promise<string>((resolve) => (end = () => resolve("first"))));
@@ -37,7 +37,7 @@ test("more than may wait are not run, those of others are", async () => {
   expect(await Promise.all([first, second])).toEqual(["first", "second"]);
 });
 
-test("a work that fails makes room", async () => {
+test("a failed task releases its permit", async () => {
   const turns = createFairSemaphore({ concurrency: 1, maxQueued: 1, maxQueuedPerSource: 1 });
   await expect(turns.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await turns.run("a", async () => "yes")).toBe("yes");

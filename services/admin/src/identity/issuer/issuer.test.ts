@@ -108,7 +108,7 @@ const exchange = (code: string, verifier: string) =>
     code_challenge_method: "S256",
   });
 
-test("a person signs in with PKCE, and gets new tokens for a refresh token, once for each", async () => {
+test("a user signs in with PKCE and exchanges each refresh token once", async () => {
   const verifier = randomBytes(40).toString("base64url");
   const back = await signIn(verifier);
   expect(back.href.startsWith(REDIRECT)).toBe(true);
@@ -134,13 +134,13 @@ test("a person signs in with PKCE, and gets new tokens for a refresh token, once
   });
 });
 
-test("a nonce without an ID token to hold it, as flytectl sends it, is no mistake", async () => {
+test("a nonce in a request without an ID token, as flytectl sends it, is accepted", async () => {
   const browser = browserOf({ site: SITE, base: baseUrl() });
   const asked = await browser.follow(authorizeUrl(randomBytes(40).toString("base64url"), { nonce: "bm9uY2U" }));
   expect(await asked.response.text()).toContain('name="password"');
 });
 
-test("a code is good once, and only for the address that was registered", async () => {
+test("a code is valid once and only for the registered redirect URI", async () => {
   const verifier = randomBytes(40).toString("base64url");
   const code = (await signIn(verifier)).searchParams.get("code") ?? "";
   const { body } = await exchange(code, verifier);
@@ -157,7 +157,7 @@ test("a code is good once, and only for the address that was registered", async 
   expect(unproven.url).toContain("error=invalid_request");
 });
 
-test("who is signed in already is asked before another program gets a token", async () => {
+test("a signed-in user must consent before another program gets a token", async () => {
   const verifier = randomBytes(40).toString("base64url");
   const browser = browserOf({ site: SITE, base: baseUrl() });
   const { url } = await browser.follow(authorizeUrl(verifier));
@@ -169,7 +169,7 @@ test("who is signed in already is asked before another program gets a token", as
   expect((await browser.follow(agreed.headers.get("location") ?? "")).url.startsWith(REDIRECT)).toBe(true);
 });
 
-test("a wrong password signs nobody in, and the eleventh is not looked at", async () => {
+test("a wrong password is refused, and after ten failures further attempts are refused unchecked", async () => {
   const verifier = randomBytes(40).toString("base64url");
   await expect(signIn(verifier, "wrong")).rejects.toThrow(/Name or password is wrong/);
   const base = baseUrl();
@@ -183,7 +183,7 @@ test("a wrong password signs nobody in, and the eleventh is not looked at", asyn
   expect(elsewhere.status).toBe(400);
 }, 60_000);
 
-test("services have secrets of their own, which stand in a file and nowhere else", async () => {
+test("service clients have secrets of their own, stored only in files", async () => {
   expect(readdirSync(join(folder, "secrets")).sort()).toEqual(["flytedatacatalog", "flyteplugins", "flytepropeller", "flytescheduler"]);
   expect(statSync(join(folder, "secrets", "flytepropeller")).mode & 0o777).toBe(0o600);
   const client = (secret: string) =>
@@ -207,7 +207,7 @@ test("services have secrets of their own, which stand in a file and nowhere else
   await list(await client(after).current());
 });
 
-test("a device is signed in by a person elsewhere", async () => {
+test("a device is signed in by a user in a browser", async () => {
   const begun = await fetch(`${baseUrl()}/oauth2/device_authorization`, {
     method: "POST",
     body: new URLSearchParams({ client_id: "flytectl", scope: "all offline", audience: SITE }),
@@ -241,7 +241,7 @@ test("a device is signed in by a person elsewhere", async () => {
   await list(body.access_token);
 });
 
-test("keys are exchanged while tokens of the old one are good", async () => {
+test("signing keys are rotated while tokens of the old key stay valid", async () => {
   const verifier = randomBytes(40).toString("base64url");
   const { body } = await exchange((await signIn(verifier)).searchParams.get("code") ?? "", verifier);
   await addSigningKey(database.db, new Date());
@@ -268,7 +268,7 @@ test("keys are exchanged while tokens of the old one are good", async () => {
   expect(await dropSigningKeys(database.db, new Date(Date.now() + 1_000))).toBe(0);
 });
 
-test("what it says of itself is where it is, whoever asks under whatever name", async () => {
+test("metadata contain the configured issuer, for any Host header", async () => {
   const response = await fetch(`${baseUrl()}/.well-known/openid-configuration`, { headers: { "x-forwarded-host": "evil.test" } });
   const told = (await response.json()) as Record<string, string>;
   const metadata = createClient({ channel: (admins[0] as ServedAdmin).channel, service: AuthMetadataService });
@@ -289,7 +289,7 @@ test("what it says of itself is where it is, whoever asks under whatever name", 
   });
 });
 
-test("passwords are kept as scrypt hashes", async () => {
+test("passwords are stored as scrypt hashes", async () => {
   const hash = await hashPassword("a");
   expect(hash).toMatch(/^scrypt:32768:8:3:/);
   expect(await hashPassword("a")).not.toBe(hash);
@@ -305,7 +305,7 @@ test("passwords are kept as scrypt hashes", async () => {
   }
 });
 
-test("neither passwords nor secrets nor tokens are in the log", async () => {
+test("the log contains neither passwords nor secrets nor tokens", async () => {
   const text = readFileSync(logFile, "utf8");
   const { rows } = await database.db.query<{ id: string }>({ text: "SELECT id FROM issuer_state" });
   expect(rows.length).toBeGreaterThan(0);
@@ -334,7 +334,7 @@ describe("hostile requests to the issuer", () => {
     ["a code with a NUL", "/oauth2/token", `grant_type=authorization_code&client_id=flytectl&code=%00&code_verifier=${challenge}`],
     ["a refresh token with a NUL", "/oauth2/token", "grant_type=refresh_token&client_id=flytectl&refresh_token=%00"],
     ["a client with a NUL", "/oauth2/token", "grant_type=client_credentials&client_id=%00&client_secret=%00"],
-  ])("%s is the client's mistake", async (_, path, form) => {
+  ])("%s is refused as a client error", async (_, path, form) => {
     const { status, headers } = await ask(path, form);
     // An authorization request of a known client is rejected by a redirect to the client (RFC 6749,
     // 4.1.2.1).
@@ -348,7 +348,7 @@ describe("hostile requests to the issuer", () => {
     ["/oauth2/token", "grant_type=client_credentials"],
     ["/oauth2/device_authorization", "client_id=flytectl&scope=all"],
     ["/oauth2/revoke", "client_id=flytectl&token=x"],
-  ])("pages of any origin may not read %s", async (path, form) => {
+  ])("pages of other origins may not read %s", async (path, form) => {
     const { status, headers } = await ask(path, form);
     expect(status).toBeLessThan(500);
     expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
@@ -356,7 +356,7 @@ describe("hostile requests to the issuer", () => {
   });
 });
 
-test("one address begins no more sign-ins than are worth keeping, and others go on", async () => {
+test("sign-ins from one address are limited, and those of others continue", async () => {
   const [admin] = admins;
   const url = `http://127.0.0.1:${admin?.port}/oauth2/device_authorization`;
   const begin = async () => fetch(url, { method: "POST", body: new URLSearchParams({ client_id: "flytectl", scope: "all" }) });

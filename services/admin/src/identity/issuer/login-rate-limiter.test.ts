@@ -8,7 +8,7 @@ function fixture() {
   return { clock, times };
 }
 
-test("a source begins 120 sign-ins a minute, whatever others do", () => {
+test("a source may begin 120 sign-ins per minute, independent of others", () => {
   const { clock, times } = fixture();
   expect(times(60, "/oauth2/authorize?client_id=c", "a")).toEqual(Array.from({ length: 60 }, () => undefined));
   expect(times(60, "/oauth2/device_authorization", "a")).toEqual(Array.from({ length: 60 }, () => undefined));
@@ -20,14 +20,14 @@ test("a source begins 120 sign-ins a minute, whatever others do", () => {
   expect(times(1, "/oauth2/authorize", "a")).toEqual([undefined]);
 });
 
-test("requests that keep nothing are not counted", () => {
+test("requests without stored state are not counted", () => {
   const { times } = fixture();
   for (const url of ["/oauth2/token", "/oauth2/jwks", "/oauth2/interaction/x", "/.well-known/openid-configuration"])
     expect(new Set(times(1_000, url, "a"))).toEqual(new Set([undefined]));
   expect(times(1, "/oauth2/authorize", "a")).toEqual([undefined]);
 });
 
-test("ten thousand sources are counted, and a clock that is set back shuts none out", () => {
+test("ten thousand sources are counted, and a clock that is set back blocks none", () => {
   const { clock, times } = fixture();
   times(120, "/oauth2/authorize", "first");
   for (let other = 0; other < 9_999; other++) times(1, "/oauth2/authorize", `${other}`);

@@ -18,7 +18,7 @@ afterAll(async () => {
 const seed = (secretsFolder: string) =>
   seedServices(database.db, { services: ["flytepropeller", "flytescheduler"], secretsFolder, clock: () => new Date() });
 
-test("a service whose secret could not be written is made by the next start", async () => {
+test("a service client whose secret file could not be written is created at the next start", async () => {
   const blocked = join(folder, "file");
   writeFileSync(blocked, "");
   await expect(seed(join(blocked, "secrets"))).rejects.toThrow("ENOTDIR");

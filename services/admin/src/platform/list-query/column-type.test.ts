@@ -20,14 +20,14 @@ test.each([
   "0000-01-01",
   "2024-03-01T10:00:00+99:00",
   "1709287200",
-])("%s is no time", (text) => expect(columnTypes.timestamp.parse(text)).toBeUndefined());
+])("%s is not a time", (text) => expect(columnTypes.timestamp.parse(text)).toBeUndefined());
 
-test("a time without zone is taken as UTC", () => {
+test("a time without a zone is read as UTC", () => {
   expect(columnTypes.timestamp.parse("2024-03-01")).toBe("2024-03-01T00:00:00Z");
   expect(columnTypes.timestamp.parse("2024-03-01 10:00")).toBe("2024-03-01 10:00Z");
 });
 
-test("integers keep to their width", () => {
+test("integers must fit the width of their column", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value) => {
       const inside = (bits: bigint) => value >= -(2n ** (bits - 1n)) && value < 2n ** (bits - 1n);

@@ -10,9 +10,9 @@ test.each([
   ["1e300", undefined],
   ["NaN", undefined],
   ["Infinity", undefined],
-])("%j as seconds", (text, nanoseconds) => expect(parseDuration(text)).toBe(nanoseconds));
+])("%j is converted to seconds", (text, nanoseconds) => expect(parseDuration(text)).toBe(nanoseconds));
 
-test("whole numbers of a unit are that many times the unit", () => {
+test("whole numbers of a unit are multiples of the unit", () => {
   const unit = fc.constantFrom(
     ["ns", 1n],
     ["us", 1_000n],
@@ -27,7 +27,7 @@ test("whole numbers of a unit are that many times the unit", () => {
   );
 });
 
-test("a million digits that are no number after all are refused at once", { timeout: 20_000 }, () => {
+test("a million digits that are not a number are refused quickly", { timeout: 20_000 }, () => {
   expect(parseDuration(`${"1".repeat(1_000_000)}x`)).toBeUndefined();
   expect(parseDuration("1.")).toBe(1_000_000_000n);
 });

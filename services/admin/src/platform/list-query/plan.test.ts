@@ -43,7 +43,7 @@ test.each([
   ["eq(workflow.constructor,x)", "constructor"],
   ["eq(toString,x)", "toString"],
   ["name=x", "filters"],
-])("%j is refused by name", (filters, name) => {
+])("%j is refused with its field or function", (filters, name) => {
   expect(() => plan(filters)).toThrow(RpcError);
   expect(() => plan(filters)).toThrow(name);
 });
@@ -52,7 +52,7 @@ const sorted = (key: string, direction = 1) => create(SortSchema, { key, directi
 
 test.each<[string, Partial<typeof request> & { sortBy?: Sort }, string]>([
   ["limit 0", { limit: 0 }, "limit"],
-  ["a token that is no offset", { token: "x" }, "x for ListLaunchPlans"],
+  ["a token that is not an offset", { token: "x" }, "x for ListLaunchPlans"],
   ["an unknown sort key", { sortBy: sorted("name; drop table tasks") }, "invalid sort key"],
   ["an empty sort key", { sortBy: sorted("") }, "invalid sort key ''"],
   ["an unknown direction", { sortBy: sorted("name", 7) }, "direction"],
@@ -60,7 +60,7 @@ test.each<[string, Partial<typeof request> & { sortBy?: Sort }, string]>([
   expect(() => planList(launchPlanEntity, { ...request, ...change })).toThrow(text);
 });
 
-test("any order is made total", () => {
+test("every order is made total", () => {
   expect(planList(launchPlanEntity, request).orderBy).toBe("launch_plans.id");
   expect(planList(launchPlanEntity, { ...request, sortBy: sorted("name", 0) }).orderBy).toBe(
     "launch_plans.name DESC, launch_plans.id DESC",
@@ -68,7 +68,7 @@ test("any order is made total", () => {
   expect(planList(launchPlanEntity, { ...request, sortBy: sorted("id") }).orderBy).toBe("launch_plans.id ASC");
 });
 
-test("there is no order by what all rows have in common, nor by encoded messages", () => {
+test("columns with one value for all rows and encoded messages cannot be sorted by", () => {
   const equal = { project: "p", name: "" };
   for (const key of ["project", "deleted_at", "closure"]) {
     expect(planList(launchPlanEntity, { ...request, equal, sortBy: sorted(key, 0) }).orderBy).toBe("launch_plans.id DESC");
@@ -78,7 +78,7 @@ test("there is no order by what all rows have in common, nor by encoded messages
   );
 });
 
-test("a filter on a column of which the request knows the value is no condition on rows", () => {
+test("a filter on a column whose value the request fixes adds no condition on rows", () => {
   const equal = { project: "p" };
   const { where, values } = planList(launchPlanEntity, {
     ...request,
@@ -115,7 +115,7 @@ test("filters on a table with several matching rows share one EXISTS", () => {
   );
 });
 
-test("whatever clients send, no text of theirs reaches the SQL", () => {
+test("no text of a client reaches the SQL, for any request", () => {
   const word = fc.string({
     unit: fc.constantFrom("e", "q", "name", "state", "workflow.", "'", '"', ";", "(", ")", ",", "+", "$1", "--", " ", "1"),
   });
@@ -135,7 +135,7 @@ test("whatever clients send, no text of theirs reaches the SQL", () => {
   );
 });
 
-test("a first page of a usual size is prepared, by a name that stands for one text", () => {
+test("a first page of a usual size uses a prepared statement, whose name identifies one SQL text", () => {
   const page = (given: Partial<typeof request>) => selectPagePrepared(planList(launchPlanEntity, { ...request, ...given }), "1");
   const first = page({ limit: 100 });
   expect(first.name).toMatch(/^list-[0-9a-f]{40}$/);

@@ -11,8 +11,8 @@ test("a token is the offset of the next row", () => {
   );
 });
 
-test.each(["x", "-1", "1.5", "1e3", " 1", "99999999999999999999", "9007199254740993"])("%j is no token", (token) =>
+test.each(["x", "-1", "1.5", "1e3", " 1", "99999999999999999999", "9007199254740993"])("%j is not a token", (token) =>
   expect(parseToken(token)).toBeUndefined(),
 );
 
-test("an empty token begins at the first row", () => expect(parseToken("")).toBe(0));
+test("an empty token starts at the first row", () => expect(parseToken("")).toBe(0));

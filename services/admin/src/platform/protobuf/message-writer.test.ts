@@ -12,7 +12,7 @@ import { withoutField } from "./without-field.js";
 const nanos = fc.bigInt({ min: -62_135_596_800_000_000_000n, max: 253_402_300_799_999_999_999n });
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 
-test("what is written reads back, whatever the sizes, and is what the library writes", () => {
+test("written messages are decoded unchanged and equal those of the library, for any sizes", () => {
   fc.assert(
     fc.property(fc.record({ project: text, name: text, phase: fc.nat(8), started: nanos, duration: nanos, room: fc.nat(64) }), (given) => {
       const id = create(IdentifierSchema, { project: given.project, name: given.name });
@@ -35,7 +35,7 @@ test("what is written reads back, whatever the sizes, and is what the library wr
 });
 
 test.each<[bigint]>([[0n], [1n], [-1n], [999_999_999n], [-999_999_999n], [1_000_000_000n], [-1_500_000_000n]])(
-  "%s ns as a time and as a duration",
+  "%s ns are written as a timestamp and as a duration",
   (value) => {
     const time = new MessageWriter();
     time.timestamp(1, value);
@@ -51,14 +51,14 @@ function wrapped(message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0x0a, message.length]), message]);
 }
 
-test("a nested message without fields is there, a text without characters is not", () => {
+test("an empty nested message is written, an empty string is omitted", () => {
   const writer = new MessageWriter();
   writer.string(4, "");
   writer.nested(5, 0);
   expect([...writer.finish()]).toEqual([0x2a, 0]);
 });
 
-test("a field is taken out, wherever and however often it stands", () => {
+test("a field is removed wherever and however often it occurs", () => {
   const id = (init: MessageInitShape<typeof IdentifierSchema>) => toBinary(IdentifierSchema, create(IdentifierSchema, init));
   const without = Buffer.concat([id({ resourceType: 1 }), id({ name: "n", version: "v" })]);
   expect(withoutField(without, 2)).toBe(without);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { truncateField } from "./truncate-field.js";
 
-test("a message of an error is cut as the text itself would be, and nothing else is touched", () => {
+test("the message of an error is shortened as its text alone would be, and all other fields are kept", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 200 });
   fc.assert(
     fc.property(text, text, fc.nat({ max: 300 }), (message, code, maxBytes) => {
@@ -16,7 +16,7 @@ test("a message of an error is cut as the text itself would be, and nothing else
   );
 });
 
-test("what is short enough is the same bytes", () => {
+test("a short message keeps the same bytes", () => {
   const bytes = toBinary(ExecutionErrorSchema, create(ExecutionErrorSchema, { code: "c".repeat(300), message: "m".repeat(100) }));
   expect(truncateField(bytes, 2, 100)).toBe(bytes);
 });

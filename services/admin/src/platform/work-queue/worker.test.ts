@@ -53,7 +53,7 @@ function gate() {
   return { open, passed };
 }
 
-test("no more at once than it may; what is slow is kept by extending its lease, and waited for at the end", async () => {
+test("concurrency is bounded, leases of slow tasks are extended, and closing waits for them", async () => {
   await owe([1, 2, 3, 4, 5]);
   const { open, passed } = gate();
   const begun: bigint[] = [];
@@ -75,7 +75,7 @@ test("no more at once than it may; what is slow is kept by extending its lease, 
   expect((await rows()).map(({ id }) => id)).toEqual([4n, 5n]);
 });
 
-test("nothing ends it: neither a database that is away nor work that fails, which is due again when its lease is over", async () => {
+test("neither database outages nor failing tasks stop the worker, and failed tasks are due after their lease", async () => {
   await owe([1]);
   let tries = 0;
   let looks = 0;
@@ -95,7 +95,7 @@ test("nothing ends it: neither a database that is away nor work that fails, whic
   expect(tries).toBe(2);
 });
 
-test("who is woken looks at once", async () => {
+test("a woken worker polls at once", async () => {
   const begun = gate();
   const worker = startWorker(
     { db: database.db, logger },
@@ -114,7 +114,7 @@ test("who is woken looks at once", async () => {
   expect(await rows()).toEqual([]);
 });
 
-test("a place that is kept counts among those at once, and what begins there is worked on like what was taken", async () => {
+test("a reserved slot counts as concurrency, and its task is processed like a claimed one", async () => {
   const { open, passed } = gate();
   const begun: bigint[] = [];
   let looks = 0;
@@ -155,7 +155,7 @@ test("a place that is kept counts among those at once, and what begins there is 
   expect((await rows()).map(({ id }) => id)).toEqual([9n]);
 });
 
-test("what others have taken meanwhile is theirs", async () => {
+test("tasks that other replicas claimed meanwhile are left to them", async () => {
   await owe([1]);
   const [mine] = await take(1);
   await database.db.query({ text: "UPDATE work SET available_at = now()" });

@@ -37,7 +37,7 @@ function wanted(stored: typeof LEVELS, asked: AttributeScope): string | undefine
   return matching.toSorted((a, b) => b.priority - a.priority)[0]?.name;
 }
 
-test("in whatever levels attributes stand, and whatever is asked for, the highest priority of those that match holds", async () => {
+test("the matching level with the highest priority applies, for any attributes and any request", async () => {
   const { db } = database;
   const wrong: unknown[] = [];
   for (let set = 0; set < 2 ** LEVELS.length; set++) {

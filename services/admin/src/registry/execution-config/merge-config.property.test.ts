@@ -82,7 +82,7 @@ function merge(words: Readonly<Record<string, readonly Side[]>>, more: (side: Si
   });
 }
 
-test("every setting comes from the first side that has it, whatever the others say of it or of other settings", () => {
+test("every setting comes from the first source that has it, for any values of other sources and settings", () => {
   fc.assert(
     fc.property(said, (words) => {
       const merged = merge(words);
@@ -95,7 +95,7 @@ test("every setting comes from the first side that has it, whatever the others s
   );
 });
 
-test("the cache is overwritten when anyone says so", () => {
+test("the cache is overwritten if any source requests it", () => {
   fc.assert(
     fc.property(fc.subarray([...SIDES]), (sides) => {
       const merged = merge({}, (side) => ({ overwriteCache: sides.includes(side) }));
@@ -104,7 +104,7 @@ test("the cache is overwritten when anyone says so", () => {
   );
 });
 
-test("an interruptible of false is a word of its own, but in the configuration", () => {
+test("a false interruptible overrides later sources, except in the configuration", () => {
   const word = fc.constantFrom(true, false, undefined);
   fc.assert(
     fc.property(fc.tuple(word, word, word, word, word), (words) => {

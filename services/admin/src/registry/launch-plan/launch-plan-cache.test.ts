@@ -29,7 +29,7 @@ function table(maxBytes: number) {
   return { reads, find };
 }
 
-test("a version is read once, another one of the same name by itself; what is not there is looked for again", async () => {
+test("a version is read once, independent of others of the same name, and a missing one is read again", async () => {
   const { reads, find } = table(10_000);
   const [first, again] = [await find("100"), await find("100")];
   expect(first).toMatchObject({ rowId: 1n, workflowRowId: 2n, launchPlan: { id: { name: "100", version: "v" } } });
@@ -39,7 +39,7 @@ test("a version is read once, another one of the same name by itself; what is no
   expect(reads).toEqual(["100", "100", "missing", "missing"]);
 });
 
-test("no more than so many bytes are kept: what nobody asked for longest goes first, and what is larger than all is not kept", async () => {
+test("the cache is bounded in bytes: the least recently used entry is evicted, and one larger than the cache is not stored", async () => {
   const { reads, find } = table(1_000);
   for (const name of ["400-a", "400-b", "400-a", "400-c", "400-a", "2000", "400-a"]) await find(name);
   expect(reads).toEqual(["400-a", "400-b", "400-c", "2000"]);

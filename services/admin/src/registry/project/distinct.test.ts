@@ -12,7 +12,7 @@ const oneWord = "{{ project }}{{ domain }}";
 test.each([
   ["a", "a-b", domains("c", "b-c"), "a-b-c"],
   ["a", "ab", { ...domains("bc", "c"), namespaceTemplate: oneWord }, "abc"],
-])("projects %s and %s have a namespace in common", (one, other, settings, namespace) => {
+])("projects %s and %s share a namespace", (one, other, settings, namespace) => {
   expect([commonNamespace(one, other, settings), commonNamespace(other, one, settings)]).toEqual([namespace, namespace]);
 });
 
@@ -21,11 +21,11 @@ test.each([
   ["team", "team-development", config],
   ["a", "a-b", domains("c", "d")],
   ["a", "b", { ...config, namespaceTemplate: "{{ domain }}" }],
-])("projects %s and %s have none", (one, other, settings) => {
+])("projects %s and %s share no namespace", (one, other, settings) => {
   expect(commonNamespace(one, other, settings)).toBeUndefined();
 });
 
-describe("registration", () => {
+describe("project registration", () => {
   let database: AdminDatabase;
   let served: ServedAdmin;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe("registration", () => {
   });
   const register = (id: string) => served.admin.registerProject({ project: { id, name: id } });
 
-  test("refuses a project with a namespace of another, in whichever order they come", async () => {
+  test("refuses a project that shares a namespace with another, in either order", async () => {
     await register("team");
     await register("lab-eu");
     const refused = (other: string) => ({ code: Code.INVALID_ARGUMENT, message: expect.stringContaining(`[${other}]`) as string });
@@ -48,7 +48,7 @@ describe("registration", () => {
     await register("team-production");
   });
 
-  test("of two that meet and come at once, one is registered", async () => {
+  test("accepts one of two conflicting concurrent registrations", async () => {
     const outcomes = await Promise.allSettled(["twin", "twin-eu"].map(register));
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });

@@ -20,13 +20,13 @@ const refusal = (id: string, changes: object = {}): unknown => {
   }
 };
 
-test.each(["metadata", "data", "admin", "propeller"])("%s is a folder of Flyte's own", (id) => {
+test.each(["metadata", "data", "admin", "propeller"])("%s is a folder of Flyte itself", (id) => {
   expect(refusal(id)).toMatchObject({ ...refused, message: expect.stringContaining("blob store") as string });
 });
 
-test.each(["flytesnacks", "meta", "data2", "administration"])("%s is free", (id) => expect(refusal(id)).toBeUndefined());
+test.each(["flytesnacks", "meta", "data2", "administration"])("%s is not reserved", (id) => expect(refusal(id)).toBeUndefined());
 
-describe("folders as they are configured", () => {
+describe("configured folders", () => {
   const storage = {
     ...config.storage,
     metadataPrefix: "meta/flyte",
@@ -34,7 +34,7 @@ describe("folders as they are configured", () => {
     rawOutputPrefix: `${config.storage.container}/raw`,
   };
 
-  test("beside uploads", () => {
+  test("are reserved when uploads share their container", () => {
     expect(["meta", "engine", "raw", "admin"].map((id) => refusal(id, { storage }) !== undefined)).toEqual([true, true, true, true]);
     expect(["metadata", "data", "x", "propeller"].map((id) => refusal(id, { storage }))).toEqual([
       undefined,
@@ -44,20 +44,20 @@ describe("folders as they are configured", () => {
     ]);
   });
 
-  test("uploads in a folder of their own lie beside nothing", () => {
+  test("are not reserved when uploads have their own folder", () => {
     const dataProxy = { ...config.dataProxy, upload: { ...config.dataProxy.upload, storagePrefix: "uploads" } };
     expect(["data", "metadata"].map((id) => refusal(id, { dataProxy }))).toEqual([undefined, undefined]);
     expect(refusal("propeller", { dataProxy })).toMatchObject(refused);
   });
 });
 
-test("a namespace of Kubernetes is no project's", () => {
+test("a project whose namespace would be one of Kubernetes itself is refused", () => {
   expect(refusal("kube-system", { namespaceTemplate: "{{ project }}" })).toMatchObject(refused);
   expect(refusal("kube", { domains: [{ id: "system", name: "system" }] })).toMatchObject(refused);
   expect(refusal("kube")).toBeUndefined();
 });
 
-test("every word that a REST path has where another has a project is reserved", () => {
+test("every literal path component that REST paths have in place of a project is reserved", () => {
   const paths = [AdminService, DataProxyService, SignalService].flatMap(({ methods }) =>
     methods.flatMap((method) => {
       if (!hasOption(method, http)) return [];

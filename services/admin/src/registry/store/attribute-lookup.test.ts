@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-test("questions asked together are answered as they are alone, each by its most specific level", async () => {
+test("batched lookups give the same results as single ones, each from its most specific level", async () => {
   const { db } = database;
   const asked = [...scopes, ...others].flatMap((scope) => [
     { ...cluster, scope },

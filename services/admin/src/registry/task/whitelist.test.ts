@@ -14,7 +14,7 @@ const refused = expect.objectContaining({
   message: expect.stringContaining("task type must be whitelisted before use") as string,
 }) as Error;
 
-test("a task type in the list may be registered where the list says", () => {
+test("a listed task type may be registered only in the listed places", () => {
   expect(check("spark", "science")).not.toThrow();
   expect(check("spark", "etl", "production")).not.toThrow();
   expect(check("bash", "anything")).not.toThrow();
@@ -23,7 +23,7 @@ test("a task type in the list may be registered where the list says", () => {
   expect(check("never", "science")).toThrow(refused);
 });
 
-test("one that the list does not name may be registered everywhere", () => {
+test("an unlisted task type may be registered everywhere", () => {
   expect(check("python-task", "flytesnacks")).not.toThrow();
   expect(check("constructor", "flytesnacks")).not.toThrow();
 });

@@ -24,9 +24,9 @@ test.each([
   [".5", 1n],
   ["5.", 5n],
   ["+3", 3n],
-])("%s in whole units", (text, expected) => expect(units(text)).toBe(expected));
+])("%s is rounded to whole units", (text, expected) => expect(units(text)).toBe(expected));
 
-test.each(["", "lots", "1Q!", "1 Gi", "1KI", "1K", "--1", "1mi", ".", "1e", "1e9999", "0x10"])("%j is no quantity", (text) =>
+test.each(["", "lots", "1Q!", "1 Gi", "1KI", "1K", "--1", "1mi", ".", "1e", "1e9999", "0x10"])("%j is not a quantity", (text) =>
   expect(parseQuantity(text)).toBeUndefined(),
 );
 
@@ -35,9 +35,11 @@ test.each([
   ["2000m", true],
   ["0.5", false],
   ["1500m", false],
-])("%s is whole: %s", (text, expected) => expect(isWhole(parseQuantity(text) ?? { nanos: 1n, form: "decimal" })).toBe(expected));
+])("%s is a whole number of units: %s", (text, expected) =>
+  expect(isWhole(parseQuantity(text) ?? { nanos: 1n, form: "decimal" })).toBe(expected),
+);
 
-test("integers are themselves", () => {
+test("integers are unchanged", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), (value) => {
       expect(units(String(value))).toBe(value);

@@ -19,7 +19,7 @@ const requestOf = (nodes: number) =>
     },
   });
 
-test("a large request comes without its nodes, which stand in the template's bytes", () => {
+test("a large request is decoded without its nodes, which stay in the template's bytes", () => {
   const request = requestOf(20_000);
   const opened = decodeWorkflowRequest(toBinary(WorkflowCreateRequestSchema, request));
   const template = opened.spec?.template;
@@ -29,7 +29,7 @@ test("a large request comes without its nodes, which stand in the template's byt
   expect(opened).toEqual({ ...request, spec: { ...request.spec, template: { ...request.spec?.template, nodes: [] } } });
 });
 
-test("a small one, one without a template and one in parts come as they are", () => {
+test("a small request, one without a template and a split one are decoded completely", () => {
   const small = requestOf(1_000);
   const none = create(WorkflowCreateRequestSchema, { spec: { description: { shortDescription: "x".repeat(2_000_000) } } });
   for (const request of [small, none]) {
@@ -42,7 +42,7 @@ test("a small one, one without a template and one in parts come as they are", ()
   expect(merged.spec?.template?.nodes).toHaveLength(20_000);
 });
 
-test("what does not decode throws", () => {
+test("an undecodable request throws", () => {
   const bytes = toBinary(WorkflowCreateRequestSchema, requestOf(20_000));
   expect(() => decodeWorkflowRequest(bytes.subarray(0, -3))).toThrow(Error);
 });

@@ -67,7 +67,7 @@ function nested(name: string, levels: number, times: number) {
 const TOO_MANY = /node instances when its sub-workflows are expanded, the limit is 200000/;
 
 describe("registration", () => {
-  test("40 sub-workflows that each run the next one twice are refused with the limit and the count", async () => {
+  test("refuses 40 sub-workflows that each run the next one twice, with the limit and the count", async () => {
     const refused = served.admin.createWorkflow(nested("bomb", 40, 2));
     await expect(refused).rejects.toMatchObject({
       code: Code.INVALID_ARGUMENT,
@@ -76,14 +76,14 @@ describe("registration", () => {
     await expect(refused).rejects.toThrow(TOO_MANY);
   });
 
-  test("sub-workflows that stand too deep in one another are refused", async () => {
+  test("refuses sub-workflows that are nested too deep", async () => {
     await expect(served.admin.createWorkflow(nested("deep", 100, 1))).rejects.toMatchObject({
       code: Code.INVALID_ARGUMENT,
       message: expect.stringContaining("workflow [deep] nests sub-workflows 101 deep, the limit is 100"),
     });
   });
 
-  test("what is at the limits is taken", async () => {
+  test("accepts a workflow at the limits", async () => {
     await expect(served.admin.createWorkflow(nested("atLimit", 99, 1))).resolves.toBeDefined();
     await expect(served.admin.createWorkflow(nested("wide", 8, 2))).resolves.toBeDefined();
   });
@@ -94,16 +94,16 @@ describe("launch", () => {
     served.admin.createExecution({ ...scope, name, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "old") }, inputs: {} });
 
   test.each([
-    ["that another limit let pass", async () => undefined],
+    ["that exceeds a limit lowered since", async () => undefined],
     [
-      "that was registered before anything was counted",
+      "that was registered before nodes were counted",
       async () => {
         await db.query({ text: "UPDATE workflows SET expanded_instances = NULL, expanded_depth = NULL" });
         await served.stop();
         served = await serveAdmin({ config: bounded, db });
       },
     ],
-  ])("a workflow %s is refused", async (_, before) => {
+  ])("of a workflow %s is refused", async (_, before) => {
     await servedBefore.admin.createWorkflow(nested("old", 40, 2)).catch(() => undefined);
     await servedBefore.admin
       .createLaunchPlan({

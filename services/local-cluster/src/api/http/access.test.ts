@@ -13,15 +13,18 @@ afterAll(async () => {
   await k.stop();
 });
 
-test.each(["", "/another-token", `/${logToken}`])("without the token nothing is listed, written or deleted (prefix %j)", async (prefix) => {
-  const pods = `${prefix}/api/v1/namespaces/default/pods`;
-  expect((await k.call("GET", pods)).status).toBe(401);
-  expect((await k.call("POST", pods, { body: { metadata: { name: "p" } } })).status).toBe(401);
-  expect((await k.call("DELETE", `${prefix}/api/v1/namespaces/default`)).status).toBe(401);
-  expect((await k.call("GET", `${prefix}/api/v1/namespaces/default/pods/p/status`)).status).toBe(401);
-});
+test.each(["", "/another-token", `/${logToken}`])(
+  "without the token, objects cannot be listed, written or deleted (prefix %j)",
+  async (prefix) => {
+    const pods = `${prefix}/api/v1/namespaces/default/pods`;
+    expect((await k.call("GET", pods)).status).toBe(401);
+    expect((await k.call("POST", pods, { body: { metadata: { name: "p" } } })).status).toBe(401);
+    expect((await k.call("DELETE", `${prefix}/api/v1/namespaces/default`)).status).toBe(401);
+    expect((await k.call("GET", `${prefix}/api/v1/namespaces/default/pods/p/status`)).status).toBe(401);
+  },
+);
 
-test("the token opens the API, and that of logs opens logs", async () => {
+test("the token permits the API, and the log token only logs", async () => {
   expect((await k.call("GET", `/${token}/api/v1/namespaces/default/pods`)).status).toBe(200);
   // The pod does not exist, but the caller is authorized.
   expect((await k.call("GET", `/${logToken}/api/v1/namespaces/default/pods/p/log`)).status).toBe(404);

@@ -6,7 +6,7 @@ import { type TestCluster, testCluster } from "../../cluster.fixture.js";
 import type { ApiError } from "../api-error.js";
 import { BodyReader } from "./request-body.js";
 
-describe("bodies that are not worth their memory", () => {
+describe("hostile bodies", () => {
   let k: TestCluster;
   beforeAll(async () => {
     k = await testCluster();
@@ -21,12 +21,12 @@ describe("bodies that are not worth their memory", () => {
     ["YAML", "POST", "application/yaml", `metadata: {name: deep}\ndata: ${deep}`],
     ["a merge patch", "PATCH", "application/merge-patch+json", `{"data":${deep}}`],
     ["an applied object", "PATCH", "application/apply-patch+yaml", `data: ${deep}`],
-  ])("nesting of 20,000 levels in %s is a bad request", async (_, method, type, body) => {
+  ])("nested 20,000 levels deep in %s are a bad request", async (_, method, type, body) => {
     const path = method === "POST" ? CONFIG_MAPS : `${CONFIG_MAPS}/deep?fieldManager=test`;
     expect(await k.call(method, path, { type, body })).toMatchObject({ status: 400, body: { reason: "BadRequest" } });
   });
 
-  test("bytes that look like brackets in a protobuf body are no nesting", async () => {
+  test("in protobuf may contain bytes that look like brackets", async () => {
     // A Secret whose value consists of brackets: {metadata: {name: "s"}, data: {k: "[[[…"}}.
     const value = Buffer.alloc(600, "[");
     const entry = Buffer.concat([Buffer.from([0x0a, 1, 0x6b, 0x12, 0xd8, 0x04]), value]);
@@ -41,14 +41,14 @@ describe("bodies that are not worth their memory", () => {
     expect(await response.json()).toMatchObject({ kind: "Secret", data: { k: value.toString("base64") } });
   });
 
-  test("YAML whose aliases multiply is a bad request", async () => {
+  test("with YAML aliases that multiply are a bad request", async () => {
     const lists = Array.from({ length: 12 }, (_, level) => `a${level + 1}: &a${level + 1} [${Array(10).fill(`*a${level}`).join(", ")}]`);
     const body = ["a0: &a0 x", ...lists].join("\n");
     expect(await k.call("POST", CONFIG_MAPS, { type: "application/yaml", body })).toMatchObject({ status: 400 });
   });
 });
 
-test("bodies share a budget of memory until they are answered", async () => {
+test("share a memory budget until they are answered", async () => {
   const reader = new BodyReader(1_000_000, new MemoryBudget(1_000_000));
   const held: ServerResponse[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {

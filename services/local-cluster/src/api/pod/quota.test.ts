@@ -17,7 +17,7 @@ const pod = (name: string, resources: object) => ({
   },
 });
 
-test("a pod over the quota is refused in the words that Flyte looks for", async () => {
+test("a pod over the quota is refused with the message that Flyte recognizes", async () => {
   await k.call("POST", `${NS}/resourcequotas`, {
     body: { metadata: { name: "project-quota" }, spec: { hard: { "limits.cpu": "4", "limits.memory": "3Gi", pods: 3 } } },
   });
@@ -37,7 +37,7 @@ test("a pod over the quota is refused in the words that Flyte looks for", async 
   expect(await k.call("POST", `${NS}/pods`, pod("a", { limits: { cpu: "3", memory: "1Gi" } }))).toMatchObject({ status: 409 });
 });
 
-test("what is used shows in the status, and deleted pods give it back", async () => {
+test("usage is shown in the status, and deleted pods release it", async () => {
   const used = async () => ((await k.call("GET", `${NS}/resourcequotas/project-quota`)).body["status"] as { used: unknown }).used;
   for (let i = 0; i < 1_500 && JSON.stringify(await used()) !== '{"limits.cpu":"3","limits.memory":"1Gi","pods":"1"}'; i++) await delay(20);
   expect(await used()).toEqual({ "limits.cpu": "3", "limits.memory": "1Gi", pods: "1" });
@@ -45,7 +45,7 @@ test("what is used shows in the status, and deleted pods give it back", async ()
   expect((await k.call("POST", `${NS}/pods`, pod("d", { limits: { cpu: "4", memory: "1Gi" } }))).status).toBe(201);
 });
 
-test("limit ranges fill in what a pod does not say", async () => {
+test("limit ranges supply defaults of a pod", async () => {
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "ranged" } } });
   const limits = [{ type: "Container", default: { cpu: "1" }, defaultRequest: { cpu: "500m" }, max: { cpu: "2" } }];
   await k.call("POST", "/api/v1/namespaces/ranged/limitranges", { body: { metadata: { name: "l" }, spec: { limits } } });
@@ -60,7 +60,7 @@ test.each([
   { what: "no containers", spec: { containers: [] }, text: "spec.containers: Required value" },
   { what: "no image", spec: { containers: [{ name: "a" }] }, text: "spec.containers[0].image: Required value" },
   {
-    what: "two of one name",
+    what: "two containers with one name",
     spec: {
       containers: [
         { name: "a", image: "i" },

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => k.stop());
 
 describe("create", () => {
-  test("fills in metadata and refuses a second of the same name", async () => {
+  test("fills in metadata and refuses a second object of the same name", async () => {
     const { status, body } = await k.call("POST", FLYTE_PATH, { body: workflow("a", { spec: { id: "x" } }) });
     expect(status).toBe(201);
     expect(body.metadata).toMatchObject({ name: "a", namespace: "default", generation: 1, uid: expect.stringMatching(/^[0-9a-f-]{36}$/) });
@@ -30,14 +30,14 @@ describe("create", () => {
     });
   });
 
-  test("generateName", async () => {
+  test("appends a random suffix to generateName", async () => {
     const { body } = await k.call("POST", CM, { body: { metadata: { generateName: "gen-" } } });
     expect(body.metadata.name).toMatch(/^gen-[a-z0-9]{5}$/);
   });
 
   test.each([
     {
-      what: "a name that is no DNS name",
+      what: "a name that is not a DNS name",
       body: { metadata: { name: "Not_A_Name" } },
       status: 422,
       reason: "Invalid",
@@ -59,7 +59,7 @@ describe("create", () => {
       text: "does not match",
     },
     {
-      what: "a namespace that is not there",
+      what: "a missing namespace",
       at: "nowhere",
       body: { metadata: { name: "x" } },
       status: 404,
@@ -74,7 +74,7 @@ describe("create", () => {
       text: "resourceVersion",
     },
     {
-      what: "a broken label",
+      what: "an invalid label",
       body: { metadata: { name: "x", labels: { a: "b c" } } },
       status: 422,
       reason: "Invalid",
@@ -86,12 +86,12 @@ describe("create", () => {
     expect(answer.body.message).toContain(text);
   });
 
-  test("dry run keeps nothing", async () => {
+  test("with dry run stores nothing", async () => {
     expect((await k.call("POST", `${CM}?dryRun=All`, { body: { metadata: { name: "dry" } } })).status).toBe(201);
     expect((await k.call("GET", `${CM}/dry`)).status).toBe(404);
   });
 
-  test("too large an object", async () => {
+  test("refuses an object that is too large", async () => {
     const body = workflow("large", { spec: { text: "x".repeat(1_600_000) } });
     expect(await k.call("POST", FLYTE_PATH, { body })).toMatchObject({
       status: 413,
@@ -106,7 +106,7 @@ describe("create", () => {
 });
 
 describe("update", () => {
-  test("conflicts on another revision, bumps the generation only for content", async () => {
+  test("conflicts on another resource version, and raises the generation only for changes of content", async () => {
     const { body: first } = await k.call("POST", FLYTE_PATH, { body: workflow("upd", { spec: { n: 1 } }) });
     const second = await k.call("PUT", `${FLYTE_PATH}/upd`, { body: { ...first, spec: { n: 2 } } });
     expect(second).toMatchObject({ status: 200, body: { metadata: { generation: 2 } } });
@@ -125,7 +125,7 @@ describe("update", () => {
     });
   });
 
-  test("the same content is not a new revision", async () => {
+  test("with the same content keeps the resource version", async () => {
     const { body } = await k.call("POST", CM, { body: { metadata: { name: "same" }, data: { a: "1" } } });
     const again = await k.call("PUT", `${CM}/same`, { body });
     expect(again.body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
@@ -133,7 +133,7 @@ describe("update", () => {
 });
 
 describe("patch", () => {
-  test("merge: sets, removes, keeps the rest; checks the revision it names", async () => {
+  test("merges: sets, removes and keeps fields, and checks the resource version", async () => {
     await k.call("POST", FLYTE_PATH, { body: workflow("mp", { spec: { a: 1, b: { c: 1, d: 2 } } }) });
     const { body } = await k.call("PATCH", `${FLYTE_PATH}/mp`, {
       ...merge,
@@ -146,7 +146,7 @@ describe("patch", () => {
     expect((await k.call("PATCH", `${FLYTE_PATH}/none`, { ...merge, body: {} })).status).toBe(404);
   });
 
-  test("JSON patch", async () => {
+  test("applies a JSON patch", async () => {
     await k.call("POST", CM, { body: { metadata: { name: "jp" }, data: { a: "1" } } });
     const type = "application/json-patch+json";
     const ok = await k.call("PATCH", `${CM}/jp`, {
@@ -160,7 +160,7 @@ describe("patch", () => {
     expect((await k.call("PATCH", `${CM}/jp`, { type, body: [{ op: "remove", path: "/data/none" }] })).status).toBe(422);
   });
 
-  test("strategic merge joins lists by key, for built-in kinds only", async () => {
+  test("merges lists by key in a strategic merge patch, for built-in kinds only", async () => {
     const pod = { metadata: { name: "sm" }, spec: { nodeSelector: { no: "node" }, containers: [{ name: "a", image: "i" }] } };
     await k.call("POST", "/api/v1/namespaces/default/pods", { body: pod });
     const type = "application/strategic-merge-patch+json";
@@ -172,7 +172,7 @@ describe("patch", () => {
     expect((await k.call("PATCH", `${FLYTE_PATH}/mp`, { type, body: {} })).status).toBe(415);
   });
 
-  test("server-side apply creates, then merges", async () => {
+  test("applies server-side: creates, then merges", async () => {
     const type = "application/apply-patch+yaml";
     const path = `${CM}/applied?fieldManager=test`;
     expect(await k.call("PATCH", path, { type, body: "apiVersion: v1\nkind: ConfigMap\ndata: {a: '1'}\n" })).toMatchObject({
@@ -194,8 +194,8 @@ describe("bodies in YAML", () => {
   test.each([
     ["aliases", bomb.join("\n"), "must not contain aliases"],
     ["brackets without end", "[".repeat(50_000), "nested more than"],
-    ["nothing that is YAML", "a: b: c: {", "not supported YAML"],
-  ])("%s are the sender's fault", async (_what, body, message) => {
+    ["a text that is not YAML", "a: b: c: {", "not supported YAML"],
+  ])("%s are a client error", async (_what, body, message) => {
     for (const [method, path, type] of [
       ["POST", CM, "application/yaml"],
       ["PATCH", `${CM}/bomb?fieldManager=test`, "application/apply-patch+yaml"],
@@ -207,7 +207,7 @@ describe("bodies in YAML", () => {
 });
 
 describe("delete", () => {
-  test("finalizers hold an object until the last is gone; none can be added", async () => {
+  test("waits for finalizers, and adds none to an object in deletion", async () => {
     await k.call("POST", FLYTE_PATH, { body: { ...workflow("fin"), metadata: { name: "fin", finalizers: ["flyte.org/finalizer"] } } });
     const deleted = await k.call("DELETE", `${FLYTE_PATH}/fin`);
     expect(deleted).toMatchObject({ status: 200, body: { kind: "FlyteWorkflow", metadata: { deletionTimestamp: expect.any(String) } } });
@@ -223,7 +223,7 @@ describe("delete", () => {
     expect(await k.call("GET", `${FLYTE_PATH}/fin`)).toMatchObject({ status: 404, body: { reason: "NotFound" } });
   });
 
-  test("preconditions", async () => {
+  test("checks preconditions", async () => {
     const { body } = await k.call("POST", CM, { body: { metadata: { name: "pre" } } });
     expect(await k.call("DELETE", `${CM}/pre`, { body: { preconditions: { uid: "other" } } })).toMatchObject({ status: 409 });
     expect(
@@ -235,7 +235,7 @@ describe("delete", () => {
     });
   });
 
-  test("deletecollection by label", async () => {
+  test("of a collection follows the label selector", async () => {
     for (const name of ["dc-1", "dc-2", "dc-3"])
       await k.call("POST", CM, { body: { metadata: { name, labels: { set: name === "dc-3" ? "b" : "a" } } } });
     await k.call("DELETE", `${CM}?labelSelector=set%3Da`);
@@ -245,7 +245,7 @@ describe("delete", () => {
 });
 
 describe("list", () => {
-  test("selectors and pages that show one revision", async () => {
+  test("filters by selectors, and its pages show one revision", async () => {
     await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "pages" } } });
     const path = "/api/v1/namespaces/pages/configmaps";
     for (let i = 0; i < 5; i++) await k.call("POST", path, { body: { metadata: { name: `c${i}`, labels: { odd: String(i % 2) } } } });
@@ -270,7 +270,7 @@ describe("list", () => {
     expect(await k.call("GET", `${CM}?${query}`)).toMatchObject({ status: 400 });
   });
 
-  test("a future revision times out", async () => {
+  test("with a future resource version times out", async () => {
     expect(await k.call("GET", `${CM}?resourceVersion=999999999`)).toMatchObject({ status: 504, body: { reason: "Timeout" } });
   });
 });
@@ -299,7 +299,7 @@ describe("requests of web pages", () => {
       expect((await ask(headers as Record<string, string>, { path })).status).toBe(403);
   });
 
-  test("what a person types or opens from a link is served", async () => {
+  test("a request that a user types or opens from a link is served", async () => {
     const opened = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
     expect((await ask({ ...opened, "sec-fetch-site": "none" })).status).toBe(200);
     expect((await ask({ ...opened, "sec-fetch-site": "cross-site" })).status).toBe(200);
@@ -307,7 +307,7 @@ describe("requests of web pages", () => {
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", undefined])(
-    "a body of type %s, which a page may send without asking, is refused",
+    "a body of type %s, which a page may send without a preflight, is refused",
     async (type) => {
       const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
       for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => k.stop());
 
-test("from a revision: every change after it, once and in order", async () => {
+test("a watch from a resource version delivers every later change once and in order", async () => {
   const first = await create("r-1");
   await k.call("PATCH", `${CM}/r-1`, { ...merge, body: { data: { a: "1" } } });
   const watching = k.watch(`${CM}?watch=true&resourceVersion=${show(first.metadata.resourceVersion)}`);
@@ -36,7 +36,7 @@ test("from a revision: every change after it, once and in order", async () => {
   expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
 });
 
-test("without a revision: what is there, then what changes", async () => {
+test("a watch without a resource version delivers the current objects, then changes", async () => {
   await create("s-1", { set: "s" });
   const watching = k.watch(`${CM}?watch=true&labelSelector=set%3Ds`);
   await watching.until(named("s-1"));
@@ -46,7 +46,7 @@ test("without a revision: what is there, then what changes", async () => {
   expect(watching.events.map(({ type }) => type)).toEqual(["ADDED", "ADDED"]);
 });
 
-test("an object that leaves the selection is deleted to the watcher, and added when it comes back", async () => {
+test("an object that leaves the selection is DELETED for the watcher, and ADDED when it returns", async () => {
   await create("l", { in: "yes" });
   const watching = k.watch(`${CM}?watch=true&labelSelector=in%3Dyes`);
   await watching.until(named("l"));
@@ -62,7 +62,7 @@ test("an object that leaves the selection is deleted to the watcher, and added w
   ]);
 });
 
-test("sendInitialEvents ends the list with a bookmark", async () => {
+test("sendInitialEvents ends the initial list with a bookmark", async () => {
   await create("i-1", { set: "i" });
   const watching = k.watch(
     `${CM}?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&labelSelector=set%3Di`,
@@ -76,7 +76,7 @@ test("sendInitialEvents ends the list with a bookmark", async () => {
   });
 });
 
-test("timeoutSeconds ends the stream with a bookmark at the latest revision", async () => {
+test("timeoutSeconds ends the watch with a bookmark at the latest resource version", async () => {
   const latest = await create("t");
   const watching = k.watch(
     `${CM}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=${show(latest.metadata.resourceVersion)}`,
@@ -86,7 +86,7 @@ test("timeoutSeconds ends the stream with a bookmark at the latest revision", as
   expect(Number(watching.events[0]?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(latest.metadata.resourceVersion));
 });
 
-test.each(["999999999"])("revision %s of a store that never had it is answered by 410", async (revision) => {
+test.each(["999999999"])("a watch from resource version %s, which the store never had, is answered with 410", async (revision) => {
   const watching = k.watch(`${CM}?watch=true&resourceVersion=${revision}`);
   const { object } = await watching.until(({ type }) => type === "ERROR");
   expect(object).toMatchObject({
@@ -98,7 +98,7 @@ test.each(["999999999"])("revision %s of a store that never had it is answered b
   await watching.ended;
 });
 
-test("a restart keeps the changes that a watcher has not seen", async () => {
+test("a restart keeps the changes that a watcher has not received", async () => {
   const first = await create("before");
   await create("missed");
   await k.restart();
@@ -110,7 +110,7 @@ test("a restart keeps the changes that a watcher has not seen", async () => {
   expect(watching.events.map(({ object }) => object.metadata.name)).toEqual(["missed", "after"]);
 });
 
-test("metadata only, and rows of a table", async () => {
+test("a watch may deliver metadata only or table rows", async () => {
   await k.call("POST", FLYTE_PATH, { body: workflow("w", { spec: { large: "x" } }) });
   const partial = k.watch(`${FLYTE_PATH}?watch=true`, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
   const event = await partial.until(named("w"));
@@ -129,7 +129,7 @@ test("metadata only, and rows of a table", async () => {
   });
 });
 
-test("a change of a large object is seen whole by watchers and small by a writer who asks so", async () => {
+test("a change of a large object is delivered completely to watchers, and reduced to a writer that requests so", async () => {
   const nodes = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`n${i}`, { id: `n${i}`, text: "y".repeat(200) }]));
   const { body } = await k.call("POST", FLYTE_PATH, { body: workflow("large", { spec: { nodes }, status: { nodeStatus: {} } }) });
   const watching = k.watch(`${FLYTE_PATH}?watch=true&resourceVersion=${show(body.metadata.resourceVersion)}`);

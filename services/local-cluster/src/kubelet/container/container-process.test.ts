@@ -42,7 +42,7 @@ test("a command can be stopped at any moment of its start", async () => {
   expect(codes).toEqual(codes.map(() => 143));
 });
 
-test("a run is claimed once: a second start of it follows the first", async () => {
+test("a run is claimed once: a second start attaches to the first", async () => {
   const first = launch("twice", ["sh", "-c", `echo ran >> ${join(folder, "count")}; sleep 0.3; exit 7`]);
   await delay(100);
   const again = launch("twice", ["sh", "-c", `echo ran >> ${join(folder, "count")}; exit 8`]);
@@ -50,7 +50,7 @@ test("a run is claimed once: a second start of it follows the first", async () =
   expect(readFileSync(join(folder, "count"), "utf8")).toBe("ran\n");
 });
 
-test("a run is followed also when the runner that claimed it has not written down yet who it is", async () => {
+test("a second start attaches to a run whose runner has claimed it but not yet written its process id", async () => {
   const first = launch("slow", ["sh", "-c", "sleep 0.4; exit 7"]);
   const claim = join(first.run.path, "pid");
   let written = "";

@@ -190,8 +190,8 @@ function seen({ same }: Report): Record<string, unknown> {
 
 const isForked = ({ parent }: Report) => /python/.test(parent);
 
-describe("a forked start is that of a new process", () => {
-  test("in all that the program can see", async () => {
+describe("a forked process equals a new one", () => {
+  test("in its arguments, environment and modules", async () => {
     const environment = { ODD: "a=b\nc", PYTHONPATH: join(folder, "code"), EMPTY: "" };
     // Both use the same directory, one after the other, so that reported paths are equal.
     const spawned = await report({ forked: false, environment });
@@ -208,13 +208,13 @@ describe("a forked start is that of a new process", () => {
     ["an exit without cleaning up", "print('lost'); os._exit(7)"],
     ["an exception", "print('before'); {}['missing']"],
     ["an exception with a cause", "raise ValueError('ü') from OSError()"],
-    ["what is done at the exit", "import atexit; atexit.register(print, 'bye'); 1/0"],
-    ["a thread that goes on", "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()"],
+    ["functions registered with atexit", "import atexit; atexit.register(print, 'bye'); 1/0"],
+    ["a running thread", "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()"],
     ["SIGTERM", "import signal; os.kill(os.getpid(), signal.SIGTERM)"],
     ["SIGKILL", "import signal; os.kill(os.getpid(), signal.SIGKILL)"],
     ["SIGUSR1", "import signal; os.kill(os.getpid(), signal.SIGUSR1)"],
     ["a broken pipe", "r, w = os.pipe(); os.close(r); os.write(w, b'x')"],
-  ])("in how it ends: %s", async (_, script) => {
+  ])("in its exit: %s", async (_, script) => {
     const [forked, spawned] = [
       await outcome(["pyflyte-execute", "exec", script]),
       await outcome(["pyflyte-execute", "exec", script], { forked: false }),
@@ -222,7 +222,7 @@ describe("a forked start is that of a new process", () => {
     expect(forked).toEqual(spawned);
   });
 
-  test("for the second entry point, which has the fetched code on its path", async () => {
+  test("for the second entry point, with the fetched code on its path", async () => {
     const code = join(folder, "fetched");
     mkdirSync(code, { recursive: true });
     writeFileSync(join(code, "mine.py"), "");
@@ -255,7 +255,7 @@ one, other = (b.Loader().load_data("s3/2006-03-01/service-2") for _ in range(2))
 print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b.JSONFileLoader.load_file.__name__]))`;
   const file = (name: string) => join(packages, "botocore", "data", `${name}.json`);
 
-  test("are read ahead, handed out once and read anew when they have changed", async () => {
+  test("are preloaded, used once, and loaded again after a change", async () => {
     mkdirSync(join(packages, "botocore", "data", "s3", "2006-03-01"), { recursive: true });
     writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS);
     writeFileSync(file("s3/2006-03-01/service-2"), "[1]");
@@ -282,8 +282,8 @@ test("a failed preload of models does not prevent forks", async () => {
   }
 });
 
-describe("a new process is started", () => {
-  test("when the fetched code has a module that would come in place of a loaded one", async () => {
+describe("a new process is started instead of a fork", () => {
+  test("when the fetched code has a module that would replace a loaded one", async () => {
     const code = join(folder, "shadowing");
     mkdirSync(code, { recursive: true });
     writeFileSync(join(code, "tarfile.py"), "MINE = True");
@@ -291,7 +291,7 @@ describe("a new process is started", () => {
     expect(await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).toEqual({ code: 0, log: "True\n" });
   });
 
-  test("when settings have come with the code that were looked for before", async () => {
+  test("when the fetched code contains settings that preloaded modules have searched for", async () => {
     const code = join(folder, "with-settings");
     mkdirSync(code, { recursive: true });
     const settings = join(code, "settings");
@@ -304,7 +304,7 @@ describe("a new process is started", () => {
     }
   });
 
-  test("when flytekit ends the process that loads it ahead of the code", async () => {
+  test("when the preload of flytekit ends the process", async () => {
     const crash = join(folder, "own", "crash");
     writeFileSync(crash, "");
     try {
@@ -323,7 +323,7 @@ describe("a new process is started", () => {
     await expect.poll(async () => isForked(await report())).toBe(true);
   });
 
-  test("when a thread runs in the Python that would be forked", async () => {
+  test("when the Python to be forked has a second thread", async () => {
     const site = join(packages, "sitecustomize.py");
     writeFileSync(site, "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
     try {
@@ -333,7 +333,7 @@ describe("a new process is started", () => {
     }
   });
 
-  test("when that Python ends while it loads, which is tried once", async () => {
+  test("when the Python ends during its preload, which is retried once", async () => {
     const site = join(packages, "sitecustomize.py");
     const tries = join(folder, "tries");
     writeFileSync(
@@ -348,7 +348,7 @@ describe("a new process is started", () => {
     }
   });
 
-  test("for other commands, and where the interpreter is gone", async () => {
+  test("for other commands and a missing interpreter", async () => {
     expect(isForked(await report({}, ["other", "report"]))).toBe(false);
     expect(pool.fork({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
   });
@@ -410,7 +410,7 @@ test("a command can be stopped at any moment of its start", async () => {
   expect(codes).toEqual(codes.map(() => 143));
 }, 30_000);
 
-test("a run is claimed once: a second start of it follows the first", async () => {
+test("a run is claimed once: a second start attaches to the first", async () => {
   const mark = join(folder, "once");
   const script = `import time\nopen(${JSON.stringify(mark)}, 'a').write('ran ')\ntime.sleep(0.3)\nsys.exit(7)`;
   const first = launch(["pyflyte-execute", "exec", script]);
@@ -420,7 +420,7 @@ test("a run is claimed once: a second start of it follows the first", async () =
   expect(readFileSync(mark, "utf8")).toBe("ran ");
 });
 
-test("a process that left the session is found by its environment", async () => {
+test("a process that left its session is found by its environment", async () => {
   const file = join(folder, "stray");
   const script = `import time
 if os.fork() == 0:
@@ -491,7 +491,7 @@ forked = type(sys.meta_path[0]).__name__ == "HiddenModules"
 print(json.dumps({"seen": seen, "forked": forked, "random": [random.random(), numpy.random.mtrand.state.hex()]}))
 `;
 
-describe("modules that are loaded ahead", () => {
+describe("preloaded modules", () => {
   beforeEach(() => {
     for (const [name, text] of Object.entries(AHEAD)) {
       mkdirSync(dirname(join(packages, name)), { recursive: true });
@@ -522,7 +522,7 @@ describe("modules that are loaded ahead", () => {
     }
   }
 
-  test("are seen when they are imported, and not before", async () => {
+  test("appear in sys.modules only after their import", async () => {
     pool.close();
     pool = startPool({ modules: ["numpy.random.mtrand", "lighter", "broken", "not.there", "heavy", "heavy.part"] });
     const spawned = await shown({ forked: false });
@@ -546,7 +546,7 @@ describe("modules that are loaded ahead", () => {
     expect((await shown()).seen).toEqual(spawned.seen);
   }, 60_000);
 
-  test("are done without when a thread stays that one of them started", async () => {
+  test("are not preloaded when one of them leaves a running thread", async () => {
     pool.close();
     pool = startPool({ modules: ["threaded"] });
     expect(isForked(await report())).toBe(true);

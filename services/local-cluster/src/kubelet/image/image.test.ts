@@ -9,7 +9,7 @@ test.each([
   ["localhost:5000/a", "localhost:5000/a:latest"],
   ["localhost/a:1", "localhost/a:1"],
   [`a@sha256:${"0".repeat(64)}`, `docker.io/library/a@sha256:${"0".repeat(64)}`],
-])("%s is %s", (image, name) => {
+])("the local image name of %s is %s", (image, name) => {
   expect(parseImage(image)).toEqual({ name });
 });
 
@@ -27,7 +27,7 @@ test.each([
   expect("error" in parsed && parsed.error).toContain(why);
 });
 
-test("unreachable images by pattern of the full name", () => {
+test("images that match a pattern of full names are unreachable", () => {
   const unreachable = ["*.invalid/*", "*no-such*", "docker.io/library/ubuntu:*"];
   expect(checkImage("registry.invalid/a:1", unreachable).kind).toBe("unreachable");
   expect(checkImage("a/no-such-image", unreachable).kind).toBe("unreachable");

@@ -30,18 +30,18 @@ const seen = (containers: readonly ContainerObservation[], more: Partial<PodObse
   ...more,
 });
 
-describe("starting", () => {
-  test("all main containers at once, when nothing comes before", () => {
+describe("the start of a pod", () => {
+  test("starts all main containers at once without init containers", () => {
     expect(planPod(seen([container("a"), container("b")]))).toMatchObject({ start: ["a", "b"], phase: "Pending", initialized: true });
   });
-  test("init containers one by one", () => {
+  test("starts init containers one by one", () => {
     const [one, two] = [container("one", undefined, "init"), container("two", undefined, "init")];
     expect(planPod(seen([one, two, container("m")]))).toMatchObject({ start: ["one"], initialized: false });
     expect(planPod(seen([{ ...one, run: running() }, two, container("m")])).start).toEqual([]);
     expect(planPod(seen([{ ...one, run: ended(0) }, two, container("m")])).start).toEqual(["two"]);
     expect(planPod(seen([{ ...one, run: ended(0) }, { ...two, run: ended(0) }, container("m")])).start).toEqual(["m"]);
   });
-  test("nothing without volumes, and blocked containers only when their time comes", () => {
+  test("starts no container before its volumes, and blocked containers only at their retry time", () => {
     expect(planPod(seen([container("a")], { volumesReady: false })).start).toEqual([]);
     const blocked = { ...container("a"), blocked: { retryAt: NOW + 500 } };
     expect(planPod(seen([blocked]))).toMatchObject({ start: [], wakeAt: NOW + 500 });
@@ -49,30 +49,30 @@ describe("starting", () => {
   });
 });
 
-describe("ending", () => {
+describe("the end of a pod", () => {
   test.each([
     { runs: [ended(0), ended(0)], phase: "Succeeded" },
     { runs: [ended(0), ended(1)], phase: "Failed" },
-  ])("with the worst of the main containers: $phase", ({ runs, phase }) => {
+  ])("has the worst phase of the main containers: $phase", ({ runs, phase }) => {
     expect(planPod(seen(runs.map((run, i) => container(`c${i}`, run))))).toMatchObject({ phase, done: true, start: [] });
   });
-  test("a failed init container under Never ends the pod", () => {
+  test("is the failure of an init container under restart policy Never", () => {
     expect(planPod(seen([container("i", ended(2), "init"), container("m")]))).toMatchObject({ phase: "Failed", done: true, start: [] });
   });
-  test("sidecars are stopped when the main containers are done, and then the pod is over", () => {
+  test("stops sidecars after the main containers, and follows when they have stopped", () => {
     expect(planPod(seen([container("s", running(), "sidecar"), container("m", ended(0))]))).toMatchObject({ stop: ["s"], done: false });
     expect(planPod(seen([container("s", ended(143), "sidecar"), container("m", ended(0))]))).toMatchObject({
       phase: "Succeeded",
       done: true,
     });
   });
-  test("deletion stops main containers first, then sidecars", () => {
+  test("by deletion stops main containers first, then sidecars", () => {
     const sidecar = container("s", running(), "sidecar");
     expect(planPod(seen([sidecar, container("m", running())], { deleting: true })).stop).toEqual(["m"]);
     expect(planPod(seen([sidecar, container("m", ended(143))], { deleting: true })).stop).toEqual(["s"]);
     expect(planPod(seen([container("m")], { deleting: true }))).toMatchObject({ done: true, start: [] });
   });
-  test("the deadline fails the pod", () => {
+  test("by its deadline is a failure", () => {
     expect(planPod(seen([container("m", running())], { deadline: NOW }))).toMatchObject({
       phase: "Failed",
       deadlineExceeded: true,
@@ -92,20 +92,20 @@ describe("restarts", () => {
     { policy: "Always", exit: 1, attempt: 1, start: [], wait: 10_000 },
     { policy: "Always", exit: 1, attempt: 3, start: [], wait: 40_000 },
     { policy: "Always", exit: 1, attempt: 20, start: [], wait: 300_000 },
-  ] as const)("$policy after exit $exit of attempt $attempt", ({ policy, exit, attempt, start, wait }) => {
+  ] as const)("restart policy $policy after exit $exit of attempt $attempt", ({ policy, exit, attempt, start, wait }) => {
     const decision = planPod(seen([container("m", ended(exit, { attempt, ago: 0 }))], { restartPolicy: policy }));
     expect(decision.start).toEqual(start);
     expect(decision.backOff.get("m")?.delayMs).toBe(wait);
     expect(decision.wakeAt).toBe(wait === undefined ? undefined : NOW + wait);
   });
-  test("a run of ten minutes clears the count", () => {
+  test("a run of ten minutes resets the restart count", () => {
     expect(planPod(seen([container("m", ended(1, { attempt: 5, ago: 0, ran: 600_000 }))], { restartPolicy: "Always" })).start).toEqual([
       "m",
     ]);
   });
 });
 
-test("for any observation, running containers are not started and only running ones are stopped", () => {
+test("for any observation, no running container is started and only running ones are stopped", () => {
   const run = fc.option(
     fc.oneof(
       fc.nat(5).map((n) => running(n)),

@@ -74,7 +74,7 @@ describe("a map", () => {
     });
   });
 
-  it("tells its items as resources of one task execution, and nothing of them as nodes", () => {
+  it("reports its items as resources of one task execution, and not as nodes", () => {
     const d = Driver.of(mapped({}));
     d.reply("n0/n0", "RUNNING");
     d.advance(100);
@@ -98,14 +98,14 @@ describe("a map", () => {
     ]);
   });
 
-  it("runs so many items at once as it says, whatever the workflow's own limit", () => {
+  it("runs as many items concurrently as its parallelism allows, regardless of the workflow's max parallelism", () => {
     const d = Driver.of({ ...mapped({ parallelism: 2 }), maxParallelism: 1 });
     expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
     d.reply("n0/n1", "SUCCEEDED", out(1));
     expect(d.takeRequests()).toEqual(["n0/n2/0 RUN"]);
   });
 
-  it("leaves the workflow's places to the nodes within its items", () => {
+  it("counts nodes within its items towards the workflow's max parallelism", () => {
     const graphs = { g: { nodes: { m: { kind: "task", inputs: { x: ".a" } } }, outputs: { o0: "m.o0" } } } as const;
     const d = Driver.of({ ...mapped({ run: { kind: "sub", graph: "g" } }, [1, 2]), graphs, maxParallelism: 1 });
     expect(d.takeRequests()).toEqual(["n0/n0/m/0 RUN"]);
@@ -113,14 +113,14 @@ describe("a map", () => {
     expect(d.takeRequests()).toEqual(["n0/n1/m/0 RUN"]);
   });
 
-  it("can leave the number to the workflow", () => {
+  it("may use the workflow's max parallelism for its items", () => {
     const d = Driver.of({ ...mapped({}), maxParallelism: 2 }, { arrayParallelism: "hybrid" });
     expect(d.takeRequests()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
     d.reply("n0/n0", "SUCCEEDED", out(1));
     expect(d.takeRequests()).toEqual(["n0/n2/0 RUN"]);
   });
 
-  it("fails with its items' errors as soon as it cannot succeed, and stops the others", () => {
+  it("fails with its items' errors as soon as it cannot succeed, and aborts the other items", () => {
     const d = Driver.of(mapped({}));
     d.reply("n0/n1", "FAILED", { recoverable: false, code: "E", message: "odd" });
     expect(d.takeRequests().slice(3)).toEqual(["n0/n0/0 ABORT", "n0/n2/0 ABORT"]);
@@ -135,7 +135,7 @@ describe("a map", () => {
     expect(d.eventTexts.at(-1)).toBe("workflow FAILED");
   });
 
-  it("gives None for items that may fail, once all have ended", () => {
+  it("outputs None for failed items within the allowed number, once all have ended", () => {
     const d = Driver.of(mapped({ minRatio: 0.5 }));
     d.reply("n0/n1", "FAILED", { recoverable: false, message: "odd" });
     d.reply("n0/n0", "SUCCEEDED", out(1));
@@ -143,7 +143,7 @@ describe("a map", () => {
     expect(valuesOf(d.request("n1").inputs)).toEqual({ all: [1, null, 3] });
   });
 
-  it("retries items by their own budgets", () => {
+  it("retries items with budgets of their own", () => {
     const d = Driver.of(mapped({ run: { kind: "task", attempts: 2 } }));
     d.reply("n0/n1", "FAILED");
     d.advance(1_000);
@@ -156,7 +156,7 @@ describe("a map", () => {
     expect(d.resource.status.nodeStatus?.["n0"]?.arrayNodeStatus?.subattempts).toEqual({ item: 3, count: 3, BitSet: [32] });
   });
 
-  it("says which lists differ in length, and ends at once when they are empty", () => {
+  it("fails for lists of different lengths with those lengths, and succeeds at once for empty lists", () => {
     const unequal = Driver.of(mapped({ lists: { a: [1, 2], b: [1, 2, 3] } }));
     expect(unequal.resource.status.nodeStatus?.["n0"]?.error).toEqual({
       code: "InvalidArrayLength",
@@ -170,7 +170,7 @@ describe("a map", () => {
     expect(tellings(empty)).toEqual(["SUCCEEDED 0: "]);
   });
 
-  it("stops what runs when the workflow is aborted", () => {
+  it("aborts its items when the workflow is aborted", () => {
     const d = Driver.of(mapped({ parallelism: 2 }));
     d.observe({ kind: "abort", reason: "enough" });
     expect(d.takeRequests().slice(2)).toEqual(["n0/n0/0 ABORT", "n0/n1/0 ABORT"]);
@@ -180,7 +180,7 @@ describe("a map", () => {
     expect(d.resource.status.phase).toBe(6);
   });
 
-  it("goes on after a restart where it was", () => {
+  it("continues after a restart", () => {
     const d = Driver.of(mapped({ parallelism: 2 }));
     d.reply("n0/n0", "SUCCEEDED", out(50));
     d.reply("n0/n1", "RUNNING");
@@ -193,7 +193,7 @@ describe("a map", () => {
     expect(valuesOf(again.request("n1").inputs)).toEqual({ all: [50, 60, 70] });
   });
 
-  it("runs whole graphs, whose nodes are told of as nodes", () => {
+  it("runs sub-workflows as items, whose nodes are reported as nodes", () => {
     const spec = mapped({ run: { kind: "sub", graph: "g" } }, [1, 2]);
     const d = Driver.of({ ...spec, graphs: { g: { nodes: { m: { kind: "task", inputs: { x: ".a" } } }, outputs: { o0: "m.o0" } } } });
     expect(d.takeRequests()).toEqual(["n0/n0/m/0 RUN", "n0/n1/m/0 RUN"]);
@@ -205,7 +205,7 @@ describe("a map", () => {
     expect(tellings(d)).toEqual([]);
   });
 
-  it("waits for its items' outputs in the blob store where they are large", () => {
+  it("waits for large outputs of its items to be written to the blob store", () => {
     const d = Driver.of(mapped({}), { maxTotalInlineOutputBytes: 0 });
     for (const item of [0, 1]) {
       d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
@@ -220,7 +220,7 @@ describe("a map", () => {
     expect(valuesOf(again.request("n1").inputs)).toEqual({ all: [8, 8, 2] });
   });
 
-  it("keeps texts of failed items within bounds", () => {
+  it("bounds the error texts of failed items", () => {
     const items = Array.from({ length: 40 }, (_, index) => index);
     const d = Driver.of(mapped({ minRatio: 0 }, items));
     for (const item of items) d.reply(`n0/n${item}`, "FAILED", { recoverable: false, message: `${item} `.repeat(2_000) });
@@ -230,7 +230,7 @@ describe("a map", () => {
 });
 
 describe("a large map", () => {
-  it("of ten thousand items costs no more for each than a small one", () => {
+  it("of ten thousand items costs no more per item than a small one", () => {
     const items = Array.from({ length: 10_000 }, (_, index) => index);
     const d = Driver.of(mapped({ parallelism: 100 }, items));
     let [answered, written] = [0, 0];

@@ -16,8 +16,8 @@ function errorOf(d: Driver, nodeId: string, phase: number): string | undefined {
   return result?.case === "error" ? result.value.message : undefined;
 }
 
-describe("a request to stop that nobody answers", () => {
-  it("is repeated, and given up in the end, so that the execution ends ABORTED with the reason", () => {
+describe("an unanswered ABORT request", () => {
+  it("is repeated and finally given up, so that the execution ends ABORTED with the reason", () => {
     const d = Driver.of(single({}), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.observe({ kind: "abort", reason: "enough" });
@@ -30,7 +30,7 @@ describe("a request to stop that nobody answers", () => {
     expect(errorOf(d, "n0", 6)).toMatch(/^enough \(no plugin service has answered the abort request for \d+m.*; the task may still run\)$/);
   });
 
-  it("is never given up when the installation says so", () => {
+  it("is repeated forever if configured", () => {
     const d = Driver.of(single({}), { abortTimeout: 0 });
     d.reply("n0", "RUNNING");
     d.observe({ kind: "abort", reason: "enough" });
@@ -38,7 +38,7 @@ describe("a request to stop that nobody answers", () => {
     expect(d.resource.status.phase).toBe(1);
   });
 
-  it("ends a node whose time is up", () => {
+  it("is given up for a node whose deadline has passed, so that the node ends", () => {
     const d = Driver.of(single({ activeMs: MINUTE }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(30 * MINUTE);
@@ -46,7 +46,7 @@ describe("a request to stop that nobody answers", () => {
     expect(d.resource.status.phase).toBe(5);
   });
 
-  it("does not bring forth another attempt beside one that may still live", () => {
+  it("prevents another attempt while the previous one may still run", () => {
     const d = Driver.of(single({ timeoutMs: MINUTE, attempts: 2 }), { abortTimeout: 10 * MINUTE });
     d.reply("n0", "RUNNING");
     d.advance(60 * MINUTE);

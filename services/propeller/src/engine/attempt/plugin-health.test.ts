@@ -18,7 +18,7 @@ const toldOf = (d: Driver) =>
     event.case === "task" ? [`${TaskExecution_Phase[event.value.phase]} ${event.value.phaseVersion} ${event.value.reason}`] : [],
   );
 
-test("an attempt that nobody serves waits with a reason that is told once, over restarts, and goes on when somebody comes", () => {
+test("an attempt without a plugin service waits with a reason that is reported once across restarts, and continues when a service appears", () => {
   const d = Driver.of(spec);
   expect(toldOf(d)).toEqual([]);
   d.observe({ kind: "plugins", plugins: known(["echo"]) });
@@ -43,7 +43,7 @@ test("an attempt that nobody serves waits with a reason that is told once, over 
   expect(toldOf(next)).toHaveLength(1);
 });
 
-test("each new reason has a new version, and none is held against anybody before it was listened for long enough", () => {
+test("each new reason has a new phase version, and no service is reported missing before the discovery time has passed", () => {
   const d = new Driver(Driver.of(spec).workflow);
   d.observe({ kind: "load" });
   d.observe({ kind: "plugins", plugins: { ...known([]), discoveryDone: false } });
@@ -59,7 +59,7 @@ test("each new reason has a new version, and none is held against anybody before
   expect(d.request("n0").knownPhaseVersion).toBe(1);
 });
 
-test("with a deadline it fails, for good, and admin is told of the attempt's end", () => {
+test("an attempt without a plugin service fails permanently at the configured timeout, and its end is reported to admin", () => {
   const d = Driver.of(spec, { pluginUnavailableTimeout: 300_000 });
   d.observe({ kind: "plugins", plugins: known([]) });
   d.advance(150_000);
@@ -77,7 +77,7 @@ test("with a deadline it fails, for good, and admin is told of the attempt's end
   expect(next.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
 });
 
-test("an abort does not wait for a service that is not there", () => {
+test("an abort does not wait for a missing plugin service", () => {
   const d = Driver.of(spec);
   d.observe({ kind: "plugins", plugins: known([]) });
   d.observe({ kind: "abort" });
@@ -86,18 +86,21 @@ test("an abort does not wait for a service that is not there", () => {
   expect(toldOf(d).at(-1)).toBe("ABORTED 0 Workflow aborted.");
 });
 
-test.each(["before", "after"])("so does one that meets a restart, with what is served told %s the load", (when) => {
-  const d = Driver.of(spec);
-  d.observe({ kind: "plugins", plugins: known([]) });
-  const next = d.restart({}, true);
-  if (when === "before") next.observe({ kind: "plugins", plugins: known([]) });
-  next.observe({ kind: "load" });
-  if (when === "after") next.observe({ kind: "plugins", plugins: known([]) });
-  next.advance(2_500);
-  expect(next.resource.status.phase).toBe(6);
-});
+test.each(["before", "after"])(
+  "an abort after a restart does not wait for a missing plugin service, whose absence is observed %s the load",
+  (when) => {
+    const d = Driver.of(spec);
+    d.observe({ kind: "plugins", plugins: known([]) });
+    const next = d.restart({}, true);
+    if (when === "before") next.observe({ kind: "plugins", plugins: known([]) });
+    next.observe({ kind: "load" });
+    if (when === "after") next.observe({ kind: "plugins", plugins: known([]) });
+    next.advance(2_500);
+    expect(next.resource.status.phase).toBe(6);
+  },
+);
 
-test("nor does a node whose own time is up", () => {
+test("a node whose deadline has passed does not wait for a missing plugin service", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } });
   d.observe({ kind: "plugins", plugins: known([]) });
   d.advance(65_000);
@@ -105,7 +108,7 @@ test("nor does a node whose own time is up", () => {
   expect(d.resource.status.phase).toBe(5);
 });
 
-test("where the service is there and says nothing, it waits for it a while", () => {
+test("an attempt waits for a limited time for an available plugin service that does not answer", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } }, { unstartedAbortTimeout: 300_000 });
   d.observe({ kind: "plugins", plugins: known(["spark"]) });
   d.advance(300_000);
@@ -114,7 +117,7 @@ test("where the service is there and says nothing, it waits for it a while", () 
   expect(d.resource.status.phase).toBe(5);
 });
 
-test("what a plugin service may have lost when it ended is asked again when its next process begins", () => {
+test("requests that a plugin service may have lost are sent again when its next process starts", () => {
   const nodes = { unheard: task(), queued: task(), runs: task(), other: { ...task(), type: "echo" } };
   const d = Driver.of({ main: { nodes } });
   d.reply("queued", "QUEUED");

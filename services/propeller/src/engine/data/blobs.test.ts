@@ -11,8 +11,8 @@ const chain: WorkflowSpec = {
   },
 };
 
-describe("outputs that do not come by value", () => {
-  it("are read when a consumer needs them, once for all that wait", () => {
+describe("outputs by reference", () => {
+  it("are read when a consumer needs them, once for all consumers", () => {
     const d = Driver.of({
       main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } }, n2: { kind: "task", inputs: { a: "n0.o0" } } } },
     });
@@ -25,7 +25,7 @@ describe("outputs that do not come by value", () => {
     expect(d.request("n2").inputs).toEqual(numbers({ a: 5 }));
   });
 
-  it("are asked for again after an error, and fail the consumer when they are not there", () => {
+  it("are read again after an error, and fail the consumer if they do not exist", () => {
     const d = Driver.of(chain);
     d.reply("n0", "SUCCEEDED");
     const uri = `${DIR}/n0/data/0/outputs.pb`;
@@ -36,7 +36,7 @@ describe("outputs that do not come by value", () => {
     expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "BindingResolutionFailure", kind: "SYSTEM" } });
   });
 
-  it("are not asked for again, nor looked at without end, when they come after an error by another answer", () => {
+  it("are not read again when an earlier read returns them after an error", () => {
     const d = Driver.of({
       main: {
         nodes: { n0: { kind: "task" }, m0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0", b: "m0.o0" } } },
@@ -54,7 +54,7 @@ describe("outputs that do not come by value", () => {
     expect(d.reads.filter((read) => read === uri)).toHaveLength(1);
   });
 
-  it("are written before the success is told when they are too large for the status", () => {
+  it("are written before the success is reported if they are too large for the status", () => {
     const d = new Driver(Driver.of(chain).workflow, { maxTotalInlineOutputBytes: 0 });
     d.observe({ kind: "load" });
     d.takeEventTexts();
@@ -69,7 +69,7 @@ describe("outputs that do not come by value", () => {
     expect(d.reads).toEqual([uri]);
   });
 
-  it("stay in the status until admin has recorded the end, and go then", () => {
+  it("stay in the status until admin has recorded the end, and are removed then", () => {
     const d = Driver.of(chain);
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
     expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
@@ -88,7 +88,7 @@ describe("outputs that do not come by value", () => {
 });
 
 describe("inputs that are too large for a message", () => {
-  it("stand in the blob store before the task is asked for", () => {
+  it("are written to the blob store before the task request is sent", () => {
     const d = new Driver(Driver.of(chain).workflow, { maxInlineOutputBytes: 4 });
     d.observe({ kind: "load" });
     const uri = `${DIR}/n0/data/inputs.pb`;
@@ -100,8 +100,8 @@ describe("inputs that are too large for a message", () => {
   });
 });
 
-describe("inputs, for a control plane that reads them at the address that task executions name,", () => {
-  it("stand in the blob store before the attempt begins, and go to its plugin by value still", () => {
+describe("inputs for a control plane that reads them from the URI of the task execution", () => {
+  it("are written before the attempt starts, and are sent to the plugin by value", () => {
     const d = Driver.of(chain, { storesInputs: true });
     const uri = `${DIR}/n0/data/inputs.pb`;
     expect([d.writes, d.takeRequests()]).toEqual([[uri], []]);
@@ -114,7 +114,7 @@ describe("inputs, for a control plane that reads them at the address that task e
     expect(d.writes).toEqual([uri, `${DIR}/n1/data/inputs.pb`]);
   });
 
-  it("stand there for an array, not for each of its items", () => {
+  it("are written for an array and not for each of its items", () => {
     const d = Driver.of(
       { main: { nodes: { n0: { kind: "array", run: { kind: "task" }, lists: { a: [1, 2] } } } } },
       { storesInputs: true },

@@ -19,7 +19,7 @@ function restarted(driver: Driver): Driver {
   return next;
 }
 
-test("after a restart the graph of an array's item has the item's inputs", () => {
+test("after a restart the graph of an array item has the item's inputs", () => {
   const driver = Driver.of(ARRAY_OF_GRAPHS);
   driver.reply("n0/n0/n0", "RUNNING");
   driver.reply("n0/n1/n0", "RUNNING");
@@ -30,7 +30,7 @@ test("after a restart the graph of an array's item has the item's inputs", () =>
   expect(next.request("n0/n0/n1").inputs).toEqual(numbers({ a: 5, b: 9 }));
 });
 
-test("after a restart the attempt of a task in the graph of an array's item goes on with the item's inputs", () => {
+test("after a restart the attempt of a task in the graph of an array item continues with the item's inputs", () => {
   const driver = Driver.of(ARRAY_OF_GRAPHS);
   driver.reply("n0/n1/n0", "SUCCEEDED");
   driver.reply("n0/n1/n1", "RUNNING");
@@ -38,7 +38,7 @@ test("after a restart the attempt of a task in the graph of an array's item goes
   expect(next.request("n0/n1/n1")).toMatchObject({ desired: driver.request("n0/n1/n1").desired, inputs: numbers({ a: 6, b: 9 }) });
 });
 
-test("after a restart between the entry of a graph and its start, the start tells the inputs of that graph", () => {
+test("after a restart between the entry into a graph and its start, the start event has the inputs of that graph", () => {
   const spec: WorkflowSpec = {
     inputs: { a: 1 },
     main: { nodes: { n0: { kind: "task" }, n1: { kind: "sub", graph: "g", inputs: { a: "n0.o0" } } } },
@@ -61,7 +61,7 @@ test("after a restart between the entry of a graph and its start, the start tell
   expect(start?.event.outputs).toEqual(numbers({ a: 7 }));
 });
 
-test("after a restart a failure node that is asked for again is told the failure", () => {
+test("after a restart, a repeated request of a failure node contains the failure", () => {
   const driver = Driver.of({ main: { nodes: { n0: { kind: "task" } }, onFailure: { kind: "task", inputs: { err: 0 } } } });
   driver.reply("n0", "FAILED");
   const { inputs } = driver.request("fn0");

@@ -59,8 +59,8 @@ function texts(d: Driver): string[] {
   });
 }
 
-describe("outputs that are cached", () => {
-  it("are the node's, and nothing runs", () => {
+describe("cached outputs", () => {
+  it("become the node's outputs without an attempt", () => {
     const d = Driver.of(cached(), config);
     expect(d.takeRequests()).toEqual([]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
@@ -78,16 +78,16 @@ describe("outputs that are cached", () => {
   });
 
   it.each([
-    ["of other names", numbers({ other: 1 })],
-    ["too many", numbers({ o0: 1, o1: 2 })],
-    ["too few", numbers({})],
-  ])("%s do not count", (_, outputs) => {
+    ["outputs with other names", numbers({ other: 1 })],
+    ["additional outputs", numbers({ o0: 1, o1: 2 })],
+    ["incomplete outputs", numbers({})],
+  ])("%s are ignored", (_, outputs) => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", { ...hit, outputs });
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   });
 
-  it("count only while they are not too old", () => {
+  it("are ignored when they are too old", () => {
     const old = Driver.of(cached(), { cache: { ...defaultCacheConfig, maxAge: 1_000 } });
     answer(old, "catalogGet", { ...hit, createdAt: old.now - 1_001 });
     expect(old.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -96,7 +96,7 @@ describe("outputs that are cached", () => {
     expect(young.takeRequests()).toEqual(["n1/0 RUN"]);
   });
 
-  it("that are large are written before the node ends", () => {
+  it("are written to the blob store before the node ends if they are large", () => {
     const d = Driver.of(cached(), { ...config, maxInlineOutputBytes: 1 });
     d.observe({ kind: "outputsWritten", uri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/inputs.pb" });
     answer(d, "catalogGet", hit);
@@ -110,8 +110,8 @@ describe("outputs that are cached", () => {
   });
 });
 
-describe("outputs that are not cached", () => {
-  it("are computed, stored, and then told", () => {
+describe("outputs that are not in the cache", () => {
+  it("are computed, stored in the catalog, and then reported", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -139,7 +139,7 @@ describe("outputs that are not cached", () => {
     expect(told(d, "n0 SUCCEEDED").event?.outputs).toEqual(one);
   });
 
-  it("are stored again, under the same id, after a restart that came before the end was durable", () => {
+  it("are stored again under the same id after a restart before the end was durable", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -164,8 +164,8 @@ describe("outputs that are not cached", () => {
   });
 });
 
-describe("a catalog that is down", () => {
-  it("delays a node for a while, then it runs without", () => {
+describe("an unavailable catalog", () => {
+  it("delays a node for a limited time, after which it runs without the cache", () => {
     const d = Driver.of(cached(), config);
     for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {
       settle(d, "catalogGet", { kind: "error", message: "down" });
@@ -180,13 +180,13 @@ describe("a catalog that is down", () => {
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
   });
 
-  it("that refuses is not asked again", () => {
+  it("that refuses a lookup is not asked again", () => {
     const d = Driver.of(cached(), config);
     settle(d, "catalogGet", { kind: "refused", code: "INVALID_ARGUMENT", message: "no" });
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   });
 
-  it("cannot keep a success back", () => {
+  it("does not prevent a success", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -204,7 +204,7 @@ describe("a catalog that is down", () => {
   });
 });
 
-it("who overwrites does not look and replaces", () => {
+it("an execution that overwrites the cache performs no lookup and replaces the stored outputs", () => {
   const d = Driver.of(cached(true, { overwriteCache: true }), config);
   expect(takeAsks(d)).toEqual([]);
   expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -214,7 +214,7 @@ it("who overwrites does not look and replaces", () => {
   expect(d.asks).toMatchObject([{ call: { kind: "catalogPut", overwrite: true } }]);
 });
 
-it("without a catalog nothing is asked", () => {
+it("without a configured catalog no calls are made", () => {
   const d = Driver.of(cached(true));
   expect(takeAsks(d)).toEqual([]);
   expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -226,7 +226,7 @@ it("without a catalog nothing is asked", () => {
   });
 });
 
-describe("a task whose calls are serialised", () => {
+describe("a task with a serialized cache", () => {
   const ours = { held: "byUs", heartbeatMs: 10_000 } as const;
   const theirs = { held: "byAnother" } as const;
 
@@ -240,7 +240,7 @@ describe("a task whose calls are serialised", () => {
     return d;
   }
 
-  it("runs when the reservation is its own and nothing came before it", () => {
+  it("runs when it holds the reservation and no outputs are stored", () => {
     const d = reserved();
     expect(askedOf(d)).toEqual(["catalogGet", "catalogReserve", "catalogGet"]);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -255,7 +255,7 @@ describe("a task whose calls are serialised", () => {
     });
   });
 
-  it("takes what came before it, and lets the reservation go", () => {
+  it("uses outputs that were stored before its reservation, and releases the reservation", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
     answer(d, "catalogReserve", ours);
@@ -264,7 +264,7 @@ describe("a task whose calls are serialised", () => {
     expect(takeAsks(d)).toContain("catalogRelease");
   });
 
-  it("waits while another computes, looks now and then, and takes what the other leaves", () => {
+  it("waits while another execution holds the reservation, polls, and uses the stored outputs", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
     answer(d, "catalogReserve", theirs);
@@ -286,7 +286,7 @@ describe("a task whose calls are serialised", () => {
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
   });
 
-  it("waits on after a restart, and was not asked to run meanwhile", () => {
+  it("keeps waiting after a restart without sending a request", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
     answer(d, "catalogReserve", theirs);
@@ -300,7 +300,7 @@ describe("a task whose calls are serialised", () => {
     expect(again.takeEventTexts()).toContain("n0 ABORTED");
   });
 
-  it("runs on after a restart, and keeps its reservation", () => {
+  it("keeps running after a restart, with its reservation", () => {
     const d = reserved();
     const again = d.restart(config);
     again.observe({ kind: "load" });
@@ -319,7 +319,7 @@ describe("a task whose calls are serialised", () => {
     }
   });
 
-  it("lets the reservation go when it fails for good, when it is stopped, and not between attempts", () => {
+  it("releases the reservation after a permanent failure and an abort, and not between attempts", () => {
     const d = reserved();
     takeAsks(d);
     d.reply("n0", "FAILED");
@@ -335,7 +335,7 @@ describe("a task whose calls are serialised", () => {
     expect(takeAsks(stopped)).toContain("catalogRelease");
   });
 
-  it("takes its turn anew for the next attempt", () => {
+  it("reserves again for the next attempt", () => {
     const d = reserved();
     d.reply("n0", "FAILED");
     d.advance(1_000);
@@ -347,7 +347,7 @@ describe("a task whose calls are serialised", () => {
     expect(takeAsks(d)).toContain("catalogRelease");
   });
 
-  it("runs without when nobody can say who holds the reservation", () => {
+  it("runs without a reservation when the catalog stays unavailable", () => {
     const d = Driver.of(cached(true), config);
     answer(d, "catalogGet", undefined);
     for (let i = 0; i < 100 && d.takeRequestTexts().length === 0; i++) {

@@ -18,7 +18,7 @@ function child(event: Driver["events"][number] | undefined): string | undefined 
 }
 
 describe("a launch plan node", () => {
-  it("asks for its child once its own status is durable, and runs while the child does", () => {
+  it("creates its child once its own status is durable, and is RUNNING while the child is", () => {
     const driver = new Driver(Driver.of(ONE).workflow);
     driver.deferWrites = true;
     driver.observe({ kind: "load" });
@@ -35,7 +35,7 @@ describe("a launch plan node", () => {
     expect(child(driver.events.at(-1))).toBe(pending?.request.name);
   });
 
-  it("ends as its child does when admin tells of it, with the child's outputs", () => {
+  it("ends when admin reports the end of its child, with the child's outputs", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "exists" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
@@ -55,7 +55,7 @@ describe("a launch plan node", () => {
     ).toBeDefined();
   });
 
-  it("looks after its child where the control plane does not tell of ends, less and less often", () => {
+  it("polls its child with growing delays when the control plane reports no ends", () => {
     const driver = Driver.of(ONE, { wakeupFallbackBackoff: PRIMARY_POLL });
     driver.answer("createExecution", { kind: "value", value: "created" });
     const readings = (ms: number) => {
@@ -76,7 +76,7 @@ describe("a launch plan node", () => {
     expect(readings(60_000)).toBeLessThan(10);
   });
 
-  it("tells of its node again before it asks for its child after a restart: the event may be lost", () => {
+  it("reports its node again before it creates its child after a restart, because the event may be lost", () => {
     const driver = Driver.of(ONE);
     const later = driver.restart();
     later.observe({ kind: "load" });
@@ -84,7 +84,7 @@ describe("a launch plan node", () => {
     expect(later.eventTexts).toContain("n0 QUEUED");
   });
 
-  it("names a place for outputs where its child gives none", () => {
+  it("reports an output URI when its child has no outputs", () => {
     const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child" } } } });
     driver.answer("createExecution", { kind: "value", value: "exists" });
     driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
@@ -96,7 +96,7 @@ describe("a launch plan node", () => {
     });
   });
 
-  it("asks again by itself when admin's word is lost", () => {
+  it("reads its child again when the wake-up by admin is lost", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
@@ -105,7 +105,7 @@ describe("a launch plan node", () => {
     expect(driver.pendingCalls("readExecution")).toHaveLength(1);
   });
 
-  it("tells the child's error as its own, and is not tried again for it", () => {
+  it("fails with the child's error and is not retried for it", () => {
     const driver = Driver.of({ ...ONE, main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 3 } } } });
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", {
@@ -115,7 +115,7 @@ describe("a launch plan node", () => {
     expect(driver.resource.status).toMatchObject({ phase: 5, error: { code: "USER:Boom", message: "it broke", kind: "USER" } });
   });
 
-  it("fails when admin refuses the child, and asks again when admin cannot say", () => {
+  it("fails when admin refuses the child, and retries when admin is unavailable", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "error", message: "UNAVAILABLE" });
     driver.pendingCalls("createExecution");
@@ -129,7 +129,7 @@ describe("a launch plan node", () => {
     });
   });
 
-  it("stops its child when it is stopped, and has ended when the child has", () => {
+  it("terminates its child when it is aborted, and ends when the child has ended", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });
     driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
@@ -145,7 +145,7 @@ describe("a launch plan node", () => {
     expect(driver.eventTexts).toContain("n0 ABORTED");
   });
 
-  it("makes sure of its child before it stops it, when nobody knows whether it is there", () => {
+  it("creates its child before it terminates it when the creation is unconfirmed", () => {
     const driver = Driver.of(ONE);
     driver.pendingCalls("createExecution");
     driver.observe({ kind: "abort" });
@@ -162,7 +162,7 @@ describe("a launch plan node", () => {
     expect(later.resource.status.phase).toBe(6);
   });
 
-  it("begins another child when its time is up and a retry is left", () => {
+  it("creates another child when its deadline has passed and a retry is left", () => {
     const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 2, timeoutMs: 5_000 } } } });
     const [first] = driver.pendingCalls("createExecution");
     driver.answer("createExecution", { kind: "value", value: "created" });
@@ -177,7 +177,7 @@ describe("a launch plan node", () => {
     expect(driver.resource.status.phase).toBe(3);
   });
 
-  it("is found again by the next process", () => {
+  it("is continued by the next process", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });
     const later = driver.restart();

@@ -35,7 +35,7 @@ function lastEvent(driver: Driver, node: string) {
   return events.findLast((event) => event.id?.nodeId === node);
 }
 
-describe("a task that makes further nodes", () => {
+describe("a dynamic task", () => {
   it("becomes a graph below its attempt", () => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
@@ -57,11 +57,11 @@ describe("a task that makes further nodes", () => {
 
   it.each([
     [
-      "is told of by its address when it is too large to travel",
+      "is reported by its URI when it is too large for an event",
       undefined,
       "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/dynamic_compiled.pb",
     ],
-    ["travels by itself when it is small", create(CompiledWorkflowClosureSchema), ""],
+    ["is sent within the event when it is small", create(CompiledWorkflowClosureSchema), ""],
   ] as const)("%s", (_, closure, place) => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
@@ -71,7 +71,7 @@ describe("a task that makes further nodes", () => {
     expect(told?.event.dynamicWorkflowUri).toBe(place);
   });
 
-  it("ends as the graph does, with its outputs at the place of the task's", () => {
+  it("ends like its graph, with outputs at the task's output URI", () => {
     const driver = expanded();
     driver.reply("n0/dn0", "SUCCEEDED", { outputs: numbers({ o0: 4 }) });
     expect(driver.request("n0/dn1").inputs).toEqual(numbers({ a: 4 }));
@@ -85,7 +85,7 @@ describe("a task that makes further nodes", () => {
     expect(below).toMatchObject({ dn0: { phase: 5, outputs: expect.any(String) as string }, dn1: { phase: 5 } });
   });
 
-  it("fails for good with the error of a node below it, when that has spent its own retries", () => {
+  it("fails permanently with the error of a node below it that has used its retries", () => {
     const driver = expanded();
     driver.reply("n0/dn0", "FAILED", { message: "first" });
     driver.advance(1_000);
@@ -95,20 +95,20 @@ describe("a task that makes further nodes", () => {
     expect(driver.resource.status.nodeStatus?.["n0"]?.attempts ?? 0).toBe(0);
   });
 
-  it("fails when what it made makes no sense", () => {
+  it("fails when its graph is invalid", () => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
     driver.answer("readDynamic", { kind: "refused", code: "INVALID_ARGUMENT", message: "[User] malformed dynamic workflow" });
     expect(driver.resource.status.error).toMatchObject({ code: "DynamicWorkflowBuildFailed", kind: "USER" });
   });
 
-  it("gives its slot to the nodes below it", () => {
+  it("gives its max parallelism slot to the nodes below it", () => {
     const driver = expanded({}, { ...OUTER, maxParallelism: 1 });
     expect(driver.request("n0/dn0")).toBeDefined();
     expect(driver.run.counts.activeTasks).toBe(1);
   });
 
-  it("stops them when it is stopped", () => {
+  it("aborts the nodes below it when it is aborted", () => {
     const driver = expanded();
     driver.takeRequests();
     driver.observe({ kind: "abort" });
@@ -118,7 +118,7 @@ describe("a task that makes further nodes", () => {
     expect(driver.eventTexts).toEqual(expect.arrayContaining(["n0-0-dn0 ABORTED", "n0 ABORTED", "workflow ABORTED"]));
   });
 
-  it("makes nothing when it was stopped before", () => {
+  it("creates no graph when it was aborted before", () => {
     const driver = Driver.of(OUTER);
     driver.observe({ kind: "abort" });
     driver.reply("n0", "SUCCEEDED", { futures: true });
@@ -126,7 +126,7 @@ describe("a task that makes further nodes", () => {
     expect(driver.resource.status.phase).toBe(6);
   });
 
-  it("does not go on with what an attempt made whose time was up before that was read, after a restart either", () => {
+  it("discards the graph of an attempt whose deadline passed before the graph was read, also after a restart", () => {
     const config = { defaultExecutionDeadline: 60_000, retryBackoff: { initialMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0 } };
     const driver = Driver.of(OUTER, config);
     driver.reply("n0", "RUNNING");
@@ -140,7 +140,7 @@ describe("a task that makes further nodes", () => {
     expect(next.takeRequests()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
   });
 
-  it("begins anew with another graph when its time is up and a retry is left", () => {
+  it("starts again with another graph when its deadline has passed and a retry is left", () => {
     const driver = expanded({ defaultExecutionDeadline: 60_000 });
     driver.advance(61_000);
     driver.reply("n0/dn0", "ABORTED");
@@ -151,7 +151,7 @@ describe("a task that makes further nodes", () => {
     expect(driver.request("n0/dn0").id?.nodeExecutionId?.nodeId).toBe("n0-1-dn0");
   });
 
-  it("may make nodes that make further ones, down to a limit", () => {
+  it("may contain dynamic tasks down to a limit of nesting", () => {
     const driver = expanded({ maxDynamicDepth: 2 });
     driver.reply("n0/dn0", "SUCCEEDED", { futures: true });
     driver.answer("readDynamic", made(MADE));
@@ -162,7 +162,7 @@ describe("a task that makes further nodes", () => {
 });
 
 describe("the next process", () => {
-  it("reads the graph again and goes on with its nodes", () => {
+  it("reads the graph again and continues with its nodes", () => {
     const driver = expanded();
     driver.reply("n0/dn0", "SUCCEEDED", { outputs: numbers({ o0: 4 }) });
     const later = driver.restart();
@@ -177,7 +177,7 @@ describe("the next process", () => {
     expect(later.resource.status).toEqual(later.run.status);
   });
 
-  it("asks for the graph when the first one ended before it", () => {
+  it("requests the graph when the previous process ended before reading it", () => {
     const driver = Driver.of(OUTER);
     driver.reply("n0", "SUCCEEDED", { futures: true });
     const later = driver.restart();
@@ -186,7 +186,7 @@ describe("the next process", () => {
     expect(later.takeRequests()).toEqual(["n0/dn0/0 RUN"]);
   });
 
-  it("reads the graph to stop its nodes", () => {
+  it("reads the graph to abort its nodes", () => {
     const later = expanded().restart({}, true);
     later.observe({ kind: "load" });
     expect(later.takeRequests()).toEqual([]);
@@ -196,7 +196,7 @@ describe("the next process", () => {
     expect(later.resource.status.phase).toBe(6);
   });
 
-  it("leaves nothing behind when the graph is gone", () => {
+  it("fails the node completely when the graph no longer exists", () => {
     const later = expanded().restart();
     later.observe({ kind: "load" });
     later.answer("readDynamic", { kind: "refused", code: "DATA_LOSS", message: "gone" });

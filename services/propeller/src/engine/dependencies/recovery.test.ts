@@ -50,8 +50,8 @@ function eventOf(d: Driver, nodeId: string) {
   return { told: found, node: found?.event.case === "node" ? found.event.value : undefined };
 }
 
-describe("a node of an execution that recovers another", () => {
-  it("has the outputs of its former self, with the same inputs and the same task", () => {
+describe("a node of a recovering execution", () => {
+  it("reuses the outputs of its original, which had the same inputs and task", () => {
     const d = Driver.of(spec);
     expect(d.asks).toMatchObject([{ call: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
@@ -71,21 +71,21 @@ describe("a node of an execution that recovers another", () => {
   });
 
   it.each<[string, PriorNode | undefined]>([
-    ["was never there", undefined],
+    ["did not exist", undefined],
     ["failed", { ...former, succeeded: false }],
     ["had other inputs", { ...former, inputs: numbers({ a: 8 }) }],
-    ["left outputs that others need and that are not known any more", { ...former, outputs: undefined }],
-    ["had more inputs", { ...former, inputs: numbers({ a: 7, b: 1 }) }],
-    ["had inputs that nobody knows any more", { ...former, inputs: undefined }],
+    ["has lost outputs that other nodes need", { ...former, outputs: undefined }],
+    ["had additional inputs", { ...former, inputs: numbers({ a: 7, b: 1 }) }],
+    ["has lost its inputs", { ...former, inputs: undefined }],
     ["ran another version of the task", { ...former, tasks: [task("v0")] }],
-  ])("runs when its former self %s", (_, value) => {
+  ])("runs when its original %s", (_, value) => {
     const d = Driver.of(spec);
     tell(d, "n0", value);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.takeEventTexts()).toContain("n0 QUEUED");
   });
 
-  it("goes on from the checkpoint of a former self that failed, over a restart too", () => {
+  it("continues from the checkpoint of its failed original, also after a restart", () => {
     const d = Driver.of(spec);
     tell(d, "n0", { ...former, succeeded: false });
     expect(d.request("n0").previousCheckpointUri).toBe("s3://former/checkpoints");
@@ -98,7 +98,7 @@ describe("a node of an execution that recovers another", () => {
     expect(other.request("n0").previousCheckpointUri).toBe("");
   });
 
-  it("runs when admin refuses to tell, and waits while it cannot", () => {
+  it("runs when admin refuses to return its original, and waits while admin is unavailable", () => {
     const d = Driver.of(spec);
     answer(d, "n0", { kind: "error", message: "down" });
     d.advance(60_000);
@@ -117,7 +117,7 @@ describe("a node of an execution that recovers another", () => {
     expect(third.asks.map(({ call }) => (call.kind === "readPriorNode" ? call.id.nodeId : call.kind))).toEqual(["n1"]);
   });
 
-  it("tells the same after a restart when its former self gave no outputs", () => {
+  it("reports the same after a restart when its original had no outputs", () => {
     const d = Driver.of({ ...spec, main: { nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "sleep", ms: 1_000 } } } });
     tell(d, "n0", { ...former, outputs: undefined, tasks: [] });
     const again = d.restart();
@@ -128,14 +128,14 @@ describe("a node of an execution that recovers another", () => {
     expect(second.node).toMatchObject({ outputResult: first.node?.outputResult, targetMetadata: first.node?.targetMetadata });
   });
 
-  it("looks back before it looks into the cache", () => {
+  it("reads its original before it looks into the cache", () => {
     const d = Driver.of(spec, { cache: defaultCacheConfig });
     expect(d.asks.map(({ call }) => call.kind)).toEqual(["readPriorNode"]);
     tell(d, "n0", undefined);
     expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogGet" } });
   });
 
-  it("keeps the execution that its former self had launched, and everything else when all of it is reused", () => {
+  it("keeps the child execution of its original, and reuses all its contents", () => {
     const d = Driver.of({ ...spec, main: { nodes: { n1: { kind: "sub", graph: "g", inputs: { a: ".a" } } }, outputs: { o0: "n1.o0" } } });
     const childExecution = create(WorkflowExecutionIdentifierSchema, { project: "p", domain: "d", name: "child" });
     tell(d, "n1", { ...former, tasks: [], childExecution });

@@ -12,8 +12,8 @@ const APPROVE: WorkflowSpec = {
   inputs: { a: 3 },
 };
 
-describe("a gate that waits for a signal", () => {
-  it("makes the signal, and opens with its value when admin tells that it is set", () => {
+describe("a gate node that waits for a signal", () => {
+  it("creates the signal, and succeeds with its value when admin reports that it is set", () => {
     const driver = Driver.of(SIGNAL);
     const [pending] = driver.pendingCalls("awaitSignal");
     expect(pending?.id).toMatchObject({ signalId: "go", executionId: { name: "exec" } });
@@ -27,7 +27,7 @@ describe("a gate that waits for a signal", () => {
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
   });
 
-  it("is looked after every few seconds where the control plane does not tell that it is set", () => {
+  it("polls the signal every few seconds when the control plane does not report that it is set", () => {
     const driver = Driver.of(SIGNAL, { wakeupFallbackBackoff: PRIMARY_POLL });
     for (let round = 0; round < 10; round++) {
       driver.answer("awaitSignal", { kind: "value", value: undefined });
@@ -38,7 +38,7 @@ describe("a gate that waits for a signal", () => {
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
   });
 
-  it("does not take an answer that was overtaken by the word that the signal is set", () => {
+  it("ignores a read that is older than the report that the signal is set", () => {
     const driver = Driver.of(SIGNAL);
     const first = driver.asks.at(-1);
     driver.observe({ kind: "wakeup", signalId: "go" });
@@ -47,7 +47,7 @@ describe("a gate that waits for a signal", () => {
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 1 }));
   });
 
-  it("fails when its time is up", () => {
+  it("fails at its timeout", () => {
     const driver = Driver.of(SIGNAL);
     driver.answer("awaitSignal", { kind: "value", value: undefined });
     driver.advance(61_000);
@@ -63,20 +63,20 @@ describe("a gate that waits for a signal", () => {
 
   it.each([
     ["is rejected", booleanLiteral(false), "ReceivedRejectSignal", "received a reject signal to disapprove the node input values"],
-    ["gets something else than yes or no", stringLiteral("x"), "RuntimeExecutionError", "received a non-boolean approve signal value"],
+    ["gets a value that is not a boolean", stringLiteral("x"), "RuntimeExecutionError", "received a non-boolean approve signal value"],
   ])("fails when it %s", (_, value, code, message) => {
     const driver = Driver.of(APPROVE);
     driver.answer("awaitSignal", { kind: "value", value });
     expect(driver.resource.status.error).toMatchObject({ code, message });
   });
 
-  it("fails when the signal cannot be had", () => {
+  it("fails when the signal cannot be read", () => {
     const driver = Driver.of(SIGNAL);
     driver.answer("awaitSignal", { kind: "refused", code: "ALREADY_EXISTS", message: "of another type" });
     expect(driver.resource.status.error?.message).toContain("of another type");
   });
 
-  it("is found again by the next process, with its deadline", () => {
+  it("is continued by the next process, with its deadline", () => {
     const driver = Driver.of(SIGNAL);
     driver.answer("awaitSignal", { kind: "value", value: undefined });
     const later = driver.restart();

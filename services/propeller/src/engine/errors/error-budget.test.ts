@@ -11,7 +11,7 @@ const spec: WorkflowSpec = {
   },
 };
 
-test("the errors of many nodes stand in events in full and in the status within bounds, over a restart too", () => {
+test("errors of many nodes are complete in events and bounded in the status, also after a restart", () => {
   let d = Driver.of(spec);
   const message = `BEGIN${"x".repeat(2 * MAX_ERROR_MESSAGE)}END`;
   const told: number[] = [];

@@ -11,7 +11,7 @@ const error: ExecutionErrorJson = {
   worker: "w",
 };
 
-it("has kinds as numbers and times as their fields in the parts of a status that Go writes so, and comes back whole", () => {
+it("has numeric kinds and timestamps as fields where Go writes them so, and is parsed unchanged", () => {
   const plain = errorToPlain(error);
   expect(plain).toEqual({
     code: "USER:ValueError",
@@ -24,7 +24,7 @@ it("has kinds as numbers and times as their fields in the parts of a status that
   expect(errorFromPlain(plain)).toEqual(error);
 });
 
-it("reads kinds by their names too, as they were written before", () => {
+it("is parsed with kinds by name, too, as earlier versions wrote them", () => {
   const before = { code: "E", message: "m", kind: "SYSTEM" } as unknown as GoErrorJson;
   expect(errorFromPlain(before)).toEqual({ code: "E", message: "m", kind: "SYSTEM" });
 });

@@ -6,7 +6,7 @@ import type { PluginHealth } from "../plugin-health.js";
 const served = (...types: readonly string[]): PluginHealth => ({ discoveryDone: true, available: new Set(types), stale: new Map() });
 const noticesOf = (d: Driver) => d.takeEventTexts().filter((text) => text.startsWith("notice"));
 
-test("what an execution waits for is told once, again after a restart, and taken back", () => {
+test("the blocking reason of an execution is reported once, again after a restart, and cleared", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark" }, n1: { kind: "task", type: "ray" } } } });
   expect(noticesOf(d)).toEqual([]);
   d.observe({ kind: "plugins", plugins: served() });
@@ -33,7 +33,7 @@ test("what an execution waits for is told once, again after a restart, and taken
   expect(last.resource.status).not.toHaveProperty("notice");
 });
 
-test("a blob store that is away is told when it stays away, once, and taken back", () => {
+test("an outage of the blob store is reported when it lasts, once, and cleared", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } } });
   d.reply("n0", "SUCCEEDED");
   const uri = d.reads.at(-1) ?? "";
@@ -54,7 +54,7 @@ test("a blob store that is away is told when it stays away, once, and taken back
   expect(noticesOf(d)).toEqual(["notice "]);
 });
 
-test("what stands where outputs should, and is none, fails who needs it", () => {
+test("undecodable outputs fail their consumer", () => {
   const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } } });
   d.reply("n0", "SUCCEEDED");
   const uri = d.reads.at(-1) ?? "";

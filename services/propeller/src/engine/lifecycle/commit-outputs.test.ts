@@ -36,7 +36,7 @@ function storeInCache(driver: Driver): void {
   driver.answer("catalogPut", { kind: "value", value: create(CatalogMetadataSchema) });
 }
 
-test("small outputs for which there is no room any more once they are cached are written before they are told", () => {
+test("small outputs that no longer fit into the status after caching are written to the blob store before they are reported", () => {
   const driver = withoutRoom();
   storeInCache(driver);
   expect(driver.takeEventTexts()).toEqual([]);
@@ -47,14 +47,14 @@ test("small outputs for which there is no room any more once they are cached are
   expect(driver.reads).toEqual([OUTPUTS]);
 });
 
-test("small outputs that are being cached when everything is stopped stay in the status, room or not", () => {
+test("small outputs that are being cached during an abort stay in the status, even above its limit", () => {
   const driver = withoutRoom();
   driver.observe({ kind: "abort" });
   expect(driver.takeEventTexts()).toContain("n0 SUCCEEDED");
   expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
 });
 
-test("after a restart a sub-workflow whose end was written before its own gives the outputs of its end", () => {
+test("after a restart a sub-workflow has the outputs of its end node, whose success was written first", () => {
   const config = { maxTotalInlineOutputBytes: 20 };
   const driver = Driver.of(
     {

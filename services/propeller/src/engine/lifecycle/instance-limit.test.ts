@@ -4,8 +4,8 @@ import { buildWorkflow, type WorkflowSpec } from "../../../simulation/fixtures/w
 
 const list = (length: number) => ({ a: Array.from({ length }, (_, i) => i) });
 
-describe("instances that an execution holds at once", () => {
-  test("an array with more items than there is room for fails its node, not the process", () => {
+describe("the limit of node instances of an execution", () => {
+  test("fails an array with too many items, not the process", () => {
     const spec: WorkflowSpec = { main: { nodes: { n0: { kind: "array", run: { kind: "task" }, lists: list(50) } } } };
     const driver = Driver.of(spec, { maxInstances: 40 });
     expect(driver.resource.status.error).toMatchObject({ code: "WorkflowTooLarge", kind: "USER" });
@@ -13,7 +13,7 @@ describe("instances that an execution holds at once", () => {
     expect(driver.takeRequests()).toEqual([]);
   });
 
-  test("items that each run a sub-workflow fail when together they come to too many", () => {
+  test("fails items whose sub-workflows exceed the limit together", () => {
     const spec: WorkflowSpec = {
       main: { nodes: { n0: { kind: "array", run: { kind: "sub", graph: "g" }, lists: list(10) } } },
       graphs: { g: { nodes: { t0: { kind: "task" }, t1: { kind: "task" }, t2: { kind: "task" } } } },
@@ -24,7 +24,7 @@ describe("instances that an execution holds at once", () => {
     expect(Driver.of(spec, { maxInstances: 100 }).eventTexts).not.toContain("workflow FAILING");
   });
 
-  test("what has been left makes room again", () => {
+  test("is released by instances that have ended", () => {
     const nodes = Object.fromEntries(
       Array.from({ length: 5 }, (_, i) => [`n${i}`, { kind: "sub" as const, graph: "g", ...(i > 0 ? { after: [`n${i - 1}`] } : {}) }]),
     );
@@ -34,13 +34,13 @@ describe("instances that an execution holds at once", () => {
   });
 });
 
-describe("a round", () => {
+describe("a round of evaluation", () => {
   const wide: WorkflowSpec = {
     main: { nodes: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`n${i}`, { kind: "sub" as const, graph: "g" }])) },
     graphs: { g: { nodes: { t: { kind: "task" } } } },
   };
 
-  test("looks at no more than its share, and asks for room for the rest", () => {
+  test("evaluates at most its share of nodes, and requests another round for the rest", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasCapacity = false;
     driver.deferWrites = true;
@@ -54,7 +54,7 @@ describe("a round", () => {
     expect(new Set(driver.takeRequests()).size).toBe(30);
   });
 
-  test("an abort goes before what is left to look at", () => {
+  test("handles an abort before the remaining nodes", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasCapacity = false;
     driver.deferWrites = true;
@@ -68,7 +68,7 @@ describe("a round", () => {
     expect(driver.eventTexts).toContain("workflow ABORTED");
   });
 
-  test("comes to the same however little it looks at", () => {
+  test("has the same result for any share", () => {
     const statuses = [1, 3, 7, 10_000].map((maxReconcilesPerObservation) => {
       const driver = Driver.of(wide, { maxReconcilesPerObservation });
       for (let i = 0; i < 30; i++) driver.reply(`n${i}/t`, "SUCCEEDED");

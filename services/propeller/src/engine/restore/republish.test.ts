@@ -22,7 +22,7 @@ function starts(driver: Driver, nodeId?: string): number[] {
   });
 }
 
-test("after a restart the workflow and its nodes are told to run since their first start, to the second", () => {
+test("after a restart the workflow and its nodes are reported RUNNING since their first start, to the second", () => {
   const driver = Driver.of(SPEC);
   driver.advance(5_000);
   driver.reply("n0", "RUNNING");
@@ -40,7 +40,7 @@ test("after a restart the workflow and its nodes are told to run since their fir
   }
 });
 
-test("a node that the control plane does not know is told again as it stands", () => {
+test("a node that is unknown to the control plane is reported again with its current state", () => {
   const driver = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] } } } });
   const tellUnknown = (nodeId: string) => {
     driver.takeEventTexts();
@@ -60,7 +60,7 @@ test("a node that the control plane does not know is told again as it stands", (
   expect(tellUnknown("n1")).toEqual(["n1 ABORTED"]);
 });
 
-test("an end that is told again after a restart has the outputs, also when nothing consumes them any more", () => {
+test("an end reported again after a restart has the outputs, also when no consumer needs them any more", () => {
   const driver = Driver.of({
     main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } }, n2: { kind: "task", after: ["n1"] } } },
   });
@@ -90,7 +90,7 @@ function successes({ events }: Driver) {
   );
 }
 
-test("a success that is told again after a restart says the same as at first, whatever gave it", () => {
+test("a success reported again after a restart equals the first report, for any source of its outputs", () => {
   const spec: WorkflowSpec = {
     inputs: { a: 7 },
     main: {
@@ -120,7 +120,7 @@ test("a success that is told again after a restart says the same as at first, wh
   expect(Object.keys(again)).toEqual(expect.arrayContaining(["start-node", "n0", "n1", "n2"]));
 });
 
-test("a node that timed out after a failed attempt is told again without the error of that attempt", () => {
+test("a node that timed out after a failed attempt is reported again without the error of that attempt", () => {
   const driver = Driver.of({
     main: { nodes: { n0: { kind: "task", attempts: 2, activeMs: 60_000 }, n1: { kind: "sleep", ms: 3_600_000 } } },
   });

@@ -141,8 +141,8 @@ const FOUND = [
   368917410,
 ];
 
-describe("the incremental walk", () => {
-  it("decides as full walks do, on random graphs and random orders of events", { timeout: 1_800_000 }, () => {
+describe("the incremental evaluation", () => {
+  it("decides like full evaluations, on random graphs and random orders of events", { timeout: 1_800_000 }, () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const spec = randomWorkflow(new Random(seed));

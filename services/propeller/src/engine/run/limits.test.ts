@@ -5,7 +5,7 @@ import { buildWorkflow, type NodeSpec } from "../../../simulation/fixtures/workf
 const task: NodeSpec = { kind: "task" };
 
 describe("max parallelism", () => {
-  it("lets the next node begin when one has ended, in the order of the graph", () => {
+  it("starts the next node when one has ended, in the order of the graph", () => {
     const d = Driver.of({ maxParallelism: 2, main: { nodes: { n0: task, n1: task, n2: task, n3: task } } });
     expect(d.takeRequests()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
     expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, queuedTasks: 2 });
@@ -21,7 +21,7 @@ describe("max parallelism", () => {
 });
 
 describe("interruptible attempts", () => {
-  it("are so until the last system failure that is allowed", () => {
+  it("are interruptible until the last allowed system failure", () => {
     const d = Driver.of({ interruptible: true, main: { nodes: { n0: task } } });
     const seen: boolean[] = [];
     for (let i = 0; i < 4; i++) {
@@ -33,8 +33,8 @@ describe("interruptible attempts", () => {
   });
 });
 
-describe("what admin refuses", () => {
-  it("is stopped and let go without a record", () => {
+describe("an execution that admin refuses", () => {
+  it("is aborted and released without a record", () => {
     const d = Driver.of({ main: { nodes: { n0: task } } });
     d.observe({ kind: "rejected", cause: "notFound", message: "no such execution" });
     expect(d.takeRequests()).toContain("n0/0 ABORT");
@@ -45,8 +45,8 @@ describe("what admin refuses", () => {
   });
 });
 
-describe("a status that does not fit into the resource", () => {
-  it("ends the workflow with a clear code", () => {
+describe("a status that is too large for the resource", () => {
+  it("fails the workflow with a specific code", () => {
     const d = Driver.of({ main: { nodes: { n0: task } } });
     d.observe({ kind: "tooLarge", message: "1.6 MB" });
     d.reply("n0", "ABORTED");
@@ -55,7 +55,7 @@ describe("a status that does not fit into the resource", () => {
 });
 
 describe("a large graph", () => {
-  it("begins so many with one fact, and the others only when there is room", () => {
+  it("starts a bounded number of nodes per observation, and the others when there is capacity", () => {
     const nodes = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`n${index}`, task]));
     const d = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
     d.hasCapacity = false;
@@ -72,7 +72,7 @@ describe("a large graph", () => {
     expect(d.run.needsCapacity).toBe(false);
   });
 
-  it("goes ahead of its status with all that begins at once, unless the status is written in between", () => {
+  it("starts nodes before its status is durable, unless a write of the status is due", () => {
     const nodes = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`n${index}`, task]));
     const { run } = new Driver(buildWorkflow({ main: { nodes } }), { maxStartsPerObservation: 2 });
     const ahead = (kind: "load" | "capacity") => {
@@ -88,7 +88,7 @@ describe("a large graph", () => {
     expect(run.needsCapacity).toBe(false);
   });
 
-  it("of ten thousand nodes in a row neither recurses nor slows down", () => {
+  it("of ten thousand sequential nodes neither recurses nor slows down", () => {
     const nodes: Record<string, NodeSpec> = {};
     for (let i = 0; i < 10_000; i++) nodes[`n${i}`] = i === 0 ? task : { kind: "task", after: [`n${i - 1}`] };
     const d = Driver.of({ main: { nodes: { ...nodes, other: task }, finishExecutable: true } });

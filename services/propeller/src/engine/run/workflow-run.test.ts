@@ -14,7 +14,7 @@ const chain: WorkflowSpec = {
 };
 
 describe("a chain", () => {
-  it("runs node after node, tells what Go Flyte tells, and ends with outputs", () => {
+  it("runs node after node, reports the events of Go Flyte, and ends with outputs", () => {
     const d = Driver.of(chain);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]);
@@ -72,7 +72,7 @@ describe("a chain", () => {
     expect(d.run.nextTimerAt).toBeUndefined();
   });
 
-  it("keeps the status of a node named __proto__ as that of any other, and changes nothing that objects inherit", () => {
+  it("treats the status of a node named __proto__ as any other, and changes no inherited property", () => {
     const nodes: Record<string, NodeSpec> = { ["__proto__"]: { kind: "task" }, constructor: { kind: "task" } };
     const d = Driver.of({ main: { nodes } });
     expect(d.takeRequests()).toEqual(["__proto__/0 RUN", "constructor/0 RUN"]);
@@ -86,7 +86,7 @@ describe("a chain", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it("goes ahead of the status on a success, and holds terminal events until they are durable", () => {
+  it("starts successors before the status is durable, and holds terminal events until it is", () => {
     const d = Driver.of(chain);
     d.deferWrites = true;
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -96,7 +96,7 @@ describe("a chain", () => {
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
   });
 
-  it("begins what is new before the resource says so; where another process may have begun it, it waits and stops all of it", () => {
+  it("starts new attempts before the resource shows them; when another process may have started them, it waits and aborts all", () => {
     const { workflow } = Driver.of(chain);
     const taken = (isNew: boolean): Driver => {
       const driver = new Driver(workflow);
@@ -125,7 +125,7 @@ describe("a chain", () => {
     expect([again.run.terminal, again.takeRequests()]).toEqual([false, ["n0/0 ABORT"]]);
   });
 
-  it("is complete in its requests", () => {
+  it("has all fields in its requests", () => {
     const d = Driver.of(chain, {});
     expect(d.request("n0")).toMatchObject({
       generatedName: "exec-n0-0",
@@ -147,7 +147,7 @@ describe("a chain", () => {
 describe("retries", () => {
   const retrying: WorkflowSpec = { main: { nodes: { n0: { kind: "task", attempts: 2 } } } };
 
-  it("spends the user's budget, finalizes the old attempt first, and says that it is spent", () => {
+  it("use the user's budget, finalize the old attempt first, and report an exhausted budget", () => {
     const d = Driver.of(retrying);
     d.reply("n0", "RUNNING");
     d.reply("n0", "FAILED", { code: "Error", message: "first" });
@@ -170,7 +170,7 @@ describe("retries", () => {
     });
   });
 
-  it("does not spend it on system failures", () => {
+  it("do not use the user's budget for system failures", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
     for (let i = 0; i < 3; i++) {
       d.reply("n0", "FAILED", { kind: "SYSTEM", code: "Interrupted" });
@@ -184,13 +184,13 @@ describe("retries", () => {
     });
   });
 
-  it("are not made of what is not recoverable", () => {
+  it("are not made for permanent failures", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 5 } } } });
     d.reply("n0", "FAILED", { code: "USER:RuntimeError", message: "bad value", recoverable: false });
     expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "USER:RuntimeError", message: "bad value" } });
   });
 
-  it("wait over a restart", () => {
+  it("wait across a restart", () => {
     const d = Driver.of(retrying);
     d.reply("n0", "FAILED");
     const next = d.restart();
@@ -206,7 +206,7 @@ describe("retries", () => {
 });
 
 describe("deadlines", () => {
-  it("end an attempt that runs too long; the queue does not count", () => {
+  it("end an attempt that runs too long, not counting its time in the queue", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
     d.advance(9_000);
     d.takeRequests();
@@ -225,7 +225,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("of the node leave no further attempt", () => {
+  it("of the node permit no further attempt", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
     d.reply("n0", "RUNNING");
     d.advance(16_001);
@@ -239,7 +239,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("of the node are told as such, whatever an earlier attempt failed with", () => {
+  it("of the node are reported as such, regardless of earlier failures", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
     d.reply("n0", "FAILED", { kind: "USER" });
     d.advance(16_001);
@@ -251,7 +251,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("take a success that came first", () => {
+  it("accept a success that arrived first", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 1_000 } } } });
     d.reply("n0", "RUNNING");
     d.advance(1_001);
@@ -259,7 +259,7 @@ describe("deadlines", () => {
     expect(d.resource.status.phase).toBe(3);
   });
 
-  it("hold after a restart", () => {
+  it("are kept across a restart", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
     d.reply("n0", "RUNNING");
     d.now += 3_000;
@@ -292,7 +292,7 @@ describe("a branch", () => {
     },
   };
 
-  it("runs the arm whose condition holds, under itself, and skips the others silently", () => {
+  it("runs the arm whose condition holds, below itself, and skips the others without events", () => {
     const d = Driver.of(branching);
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 10 }) });
     d.takeEventTexts();
@@ -323,7 +323,7 @@ describe("a branch", () => {
     });
   });
 
-  it("that stands in an arm which is not taken skips none of its own arms", () => {
+  it("within an arm that is not taken skips none of its own arms", () => {
     const nested: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
     const d = Driver.of({
       main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: nested }], otherwise: { kind: "task" } } } },
@@ -335,7 +335,7 @@ describe("a branch", () => {
     expect(Object.keys(d.resource.status.nodeStatus ?? {})).not.toContain("n0-n0-n0");
   });
 
-  it("names a place of its own where its arm's task promises no outputs", () => {
+  it("reports an output URI of its own when its arm's task declares no outputs", () => {
     const { workflow } = Driver.of({ main: { nodes: { n0: { kind: "branch", on: 9, arms: [], otherwise: { kind: "task" } } } } });
     for (const task of workflow.model.tasks.values()) task.interface = create(TypedInterfaceSchema);
     const d = new Driver(workflow);
@@ -349,7 +349,7 @@ describe("a branch", () => {
     });
   });
 
-  it("fails with the author's words when no arm is left", () => {
+  it("fails with the author's message when no arm matches", () => {
     const d = Driver.of({
       main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: { kind: "task" } }], error: "a must be one" } } },
     });
@@ -382,7 +382,7 @@ describe("a sub-workflow", () => {
     main: { nodes: { n0: { kind: "sub", graph: "outer", inputs: { a: ".a" } } }, outputs: { o0: "n0.o0" } },
   };
 
-  it("runs below its node, with ids of the lineage", () => {
+  it("runs below its node, with unique ids of its lineage", () => {
     const d = Driver.of(nested);
     expect(d.takeEventTexts()).toEqual([
       "workflow RUNNING",
@@ -419,7 +419,7 @@ describe("a sub-workflow", () => {
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
   });
 
-  it("goes on after a restart, with inputs bound anew", () => {
+  it("continues after a restart, with inputs bound again", () => {
     const d = Driver.of(nested);
     d.reply("n0/n0", "SUCCEEDED", { outputs: numbers({ o0: 8 }) });
     const next = d.restart();
@@ -430,7 +430,7 @@ describe("a sub-workflow", () => {
     expect(next.resource.status.phase).toBe(3);
   });
 
-  it("stops its nodes, runs its failure node with the error, and fails with it", () => {
+  it("aborts its nodes, runs its failure node with the error, and fails with it", () => {
     const d = Driver.of({
       graphs: {
         inner: {
@@ -459,10 +459,10 @@ describe("a sub-workflow", () => {
   });
 });
 
-describe("a gate that sleeps", () => {
+describe("a sleeping gate node", () => {
   const sleeping: WorkflowSpec = { main: { nodes: { n0: { kind: "sleep", ms: 20_000 }, n1: { kind: "task", after: ["n0"] } } } };
 
-  it("holds up what follows it for its time, over a restart too, and names no outputs", () => {
+  it("delays its successors for its duration, also across a restart, and reports no outputs", () => {
     const d = Driver.of(sleeping);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED", "n0 RUNNING"]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, message: "running", gateNodeStatus: { phase: 1 } });
@@ -482,7 +482,7 @@ describe("a gate that sleeps", () => {
     });
   });
 
-  it("is stopped at once when the workflow is aborted", () => {
+  it("is aborted at once with the workflow", () => {
     const d = Driver.of(sleeping);
     d.takeEventTexts();
     d.observe({ kind: "abort" });
@@ -491,8 +491,8 @@ describe("a gate that sleeps", () => {
   });
 });
 
-describe("failure of the workflow", () => {
-  it("stops what runs, then runs the failure node, and keeps the first error when that fails too", () => {
+describe("the failure of a workflow", () => {
+  it("aborts running nodes, then runs the failure node, and keeps the first error when that fails too", () => {
     const d = Driver.of({
       main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } }, onFailure: { kind: "task" } },
     });
@@ -506,7 +506,7 @@ describe("failure of the workflow", () => {
     expect(d.resource.status).toMatchObject({ phase: 5, error: { message: "boom\n\nThe failure node [fn0] failed too: Boom: worse" } });
   });
 
-  it("waits for what can be finished, if asked to, and skips the rest", () => {
+  it("waits for nodes that can finish, if requested, and skips the rest", () => {
     const d = Driver.of({
       main: { finishExecutable: true, nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] }, n2: { kind: "task" } } },
     });
@@ -525,8 +525,8 @@ describe("failure of the workflow", () => {
   });
 });
 
-describe("abort", () => {
-  it("asks every attempt to stop, waits for their ends, then is ABORTED", () => {
+describe("an abort", () => {
+  it("requests ABORT for every attempt, waits for their ends, then reports ABORTED", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } } } });
     d.reply("n0", "RUNNING");
     d.takeRequests();
@@ -546,14 +546,14 @@ describe("abort", () => {
     expect(d.resource.metadata["finalizers"]).toBeUndefined();
   });
 
-  it("of a workflow that never ran is done at once", () => {
+  it("of a workflow that never ran completes at once", () => {
     const workflow = { ...Driver.of(chain).workflow, deletionRequested: true };
     const d = new Driver(workflow);
     d.observe({ kind: "load", isNew: true });
     expect([d.takeRequests(), d.takeEventTexts()]).toEqual([[], ["workflow ABORTED"]]);
   });
 
-  it("after a restart reaches what the status does not know of", () => {
+  it("after a restart reaches attempts that the status does not contain", () => {
     const d = Driver.of(chain);
     d.deferWrites = true;
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -568,7 +568,7 @@ describe("abort", () => {
     expect(next.resource.status).toMatchObject({ phase: 6, nodeStatus: { n0: { phase: 5 } } });
   });
 
-  it("reaches what may have followed a sleep of no time before the status said so", () => {
+  it("reaches attempts that may have followed a sleep of no duration before the status showed it", () => {
     const [n0, n1] = [{ kind: "sleep", ms: 0 } as const, { kind: "task", after: ["n0"] } as const];
     const { workflow } = Driver.of({ main: { nodes: { n0, n1, n2: { ...n0, ms: 1 }, n3: { ...n1, after: ["n2"] } } } });
     const first = new Driver(workflow);
@@ -584,8 +584,8 @@ describe("abort", () => {
   });
 });
 
-describe("messages that are late, doubled or lost", () => {
-  it("change nothing, or are made up for", () => {
+describe("late, duplicate and lost messages", () => {
+  it("change nothing or are compensated", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 }, n1: { kind: "task", after: ["n0"] } } } });
     const first = d.request("n0");
     d.reply("n0", "RUNNING");
@@ -605,7 +605,7 @@ describe("messages that are late, doubled or lost", () => {
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, attempts: 1 });
   });
 
-  it("of an attempt that is over but lives again are answered with ABORT", () => {
+  it("of an ended attempt that runs again are answered with ABORT", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 } } } });
     const first = d.request("n0");
     d.reply("n0", "FAILED");
@@ -616,7 +616,7 @@ describe("messages that are late, doubled or lost", () => {
     expect(d.takeRequests().at(-1)).toBe("n0/0 ABORT");
   });
 
-  it("terminal events are told again until admin has them", () => {
+  it("of terminal events are repeated until admin has recorded them", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
     d.reply("n0", "SUCCEEDED");
     d.takeEventTexts();

@@ -8,7 +8,7 @@ const status = fc.dictionary(
   fc.oneof(fc.nat(3), fc.string({ maxLength: 2 }), fc.dictionary(fc.constantFrom("a", "b"), fc.oneof(fc.nat(2), fc.constant(undefined)))),
 );
 
-it("turns any status into any other, and is nothing when they are equal", () => {
+it("turns any status into any other, and is empty when they are equal", () => {
   fc.assert(
     fc.property(status, status, (before, after) => {
       const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as Parameters<typeof applyMergePatch>[0];

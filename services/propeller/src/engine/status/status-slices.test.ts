@@ -79,7 +79,7 @@ function again(slices: StatusSlices, stored: Stored, nonce: string | undefined):
 }
 
 describe("slices", () => {
-  it("hold what was set, whatever comes and goes, over any number of processes", () => {
+  it("hold the status that was set, for any changes and any number of processes", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         const stored = new Stored();
@@ -114,7 +114,7 @@ describe("slices", () => {
     );
   });
 
-  it("cost a change what one slice holds", () => {
+  it("cost a change the size of one slice", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 100, bytes: 100_000 } });
     for (let index = 0; index < 10_000; index++) slices.set([`n${index}`], { phase: 1 });
     expect(slices.collectChanges()?.blobs).toHaveLength(100);
@@ -128,7 +128,7 @@ describe("slices", () => {
     });
   });
 
-  it("are filled again when what they held is gone", () => {
+  it("are filled with new nodes when earlier nodes are removed", () => {
     const slices = StatusSlices.empty({ ...input, limits: { nodes: 10, bytes: 100_000 } });
     for (let round = 0; round < 100; round++) {
       for (let index = 0; index < 50; index++) slices.set(["sub", `n${round}-${index}`], { phase: 1 });
@@ -140,20 +140,20 @@ describe("slices", () => {
     expect(slices.uris().length).toBeLessThanOrEqual(20);
   });
 
-  it("are measured about as their JSON", () => {
+  it("are measured approximately as their JSON", () => {
     const value = { phase: 5, message: "text", error: { code: "c", message: "m" }, flags: [true, false] };
     expect(jsonSize(value)).toBeGreaterThan(JSON.stringify(value).length * 0.8);
     expect(jsonSize(value)).toBeLessThan(JSON.stringify(value).length * 1.6);
   });
 });
 
-describe("a workflow whose status grows", () => {
+describe("a workflow with a growing status", () => {
   const wide = (size: number, kind: NodeSpec) => ({
     main: { nodes: Object.fromEntries(Array.from({ length: size }, (_, index) => [`n${index}`, kind])) },
   });
   const config = { maxInlineStatusBytes: 3_500, sliceLimits: { nodes: 10, bytes: 100_000 } };
 
-  it("keeps it in the resource, then in slices, and reads as ever when it has ended and is small", () => {
+  it("keeps the status in the resource, then in slices, and in the resource again when it has ended and is small", () => {
     const d = Driver.of(wide(40, { kind: "task" }), config);
     expect(d.resource.status.nodeStatus).toBeUndefined();
     expect(d.resource.status.slices?.names).toBeDefined();
@@ -172,7 +172,7 @@ describe("a workflow whose status grows", () => {
     expect(d.blobs.size).toBe(0);
   });
 
-  it("leaves it in slices when it has ended and is large", () => {
+  it("leaves the status in slices when it has ended and is large", () => {
     const d = Driver.of(wide(40, { kind: "task" }), { ...config, maxInlineStatusBytes: 500 });
     for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
     d.observe({ kind: "endRecorded", phase: "SUCCEEDED" });
@@ -180,7 +180,7 @@ describe("a workflow whose status grows", () => {
     expect(d.blobs.size).toBe(Object.keys(d.resource.status.slices?.names ?? {}).length);
   });
 
-  it("goes on from its slices in the next process, and forgets graphs that have ended once the end is recorded", () => {
+  it("continues from its slices in the next process, and drops ended graphs once the end is recorded", () => {
     const graphs = { inner: wide(40, { kind: "task" }).main };
     const d = Driver.of({ main: { nodes: { sub: { kind: "sub", graph: "inner" } } }, graphs }, config);
     d.reply("sub/n3", "SUCCEEDED");
@@ -195,7 +195,7 @@ describe("a workflow whose status grows", () => {
     expect(next.storedStatus.nodeStatus?.["sub"]).toEqual({ phase: 5, stoppedAt: expect.any(String) as string });
   });
 
-  it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {
+  it("moves the oversized status of another engine's resource into slices with its first change", () => {
     const d = Driver.of(wide(40, { kind: "task" }), { maxInlineStatusBytes: 1_000_000 });
     expect(d.resource.status.slices).toBeUndefined();
     const next = d.restart(config);

@@ -4,7 +4,7 @@ import { latestPossibleMs, rfc3339Seconds } from "./rfc3339.js";
 import { TimerHeap } from "./timer-heap.js";
 
 describe("times of a status", () => {
-  it("are whole seconds, and never make a deadline come too early when read back", () => {
+  it("are whole seconds, and never move a deadline earlier when they are read back", () => {
     const at = Date.parse("2026-11-21T10:00:00.999Z");
     expect(rfc3339Seconds(at)).toBe("2026-11-21T10:00:00Z");
     expect(latestPossibleMs(rfc3339Seconds(at))).toBeGreaterThanOrEqual(at);
@@ -14,7 +14,7 @@ describe("times of a status", () => {
 });
 
 describe("goDuration", () => {
-  it("prints as Go does", () => {
+  it("formats durations as Go does", () => {
     expect([0, 500, 8_000, 1_500, 60_000, 3_661_000, 7_200_000].map(goDuration)).toEqual([
       "0s",
       "500ms",
@@ -28,7 +28,7 @@ describe("goDuration", () => {
 });
 
 describe("TimerHeap", () => {
-  it("gives each subject once, at the earliest time asked for", () => {
+  it("returns each subject once, at the earliest requested time", () => {
     const timers = new TimerHeap<{ name: string }>();
     const [a, b, c] = [{ name: "a" }, { name: "b" }, { name: "c" }];
     timers.schedule(a, 30);

@@ -90,8 +90,8 @@ function runs(reference: Identifier): NonNullable<Spec["nodes"]>[number] {
   return { id: "dn0", target };
 }
 
-describe("what a task made", () => {
-  it("is compiled, put beside it, and read from there the next time", async () => {
+describe("the workflow of a dynamic task", () => {
+  it("is compiled, stored beside its source, and read from there the next time", async () => {
     await made("own", { nodes: [runs(id(ResourceType.TASK, "own"))], tasks: [task("own")], outputs: outputOf("dn0") });
     const answer = await answerer()(question("own"));
     if (answer.kind !== "value") throw new Error(JSON.stringify(answer));
@@ -102,7 +102,7 @@ describe("what a task made", () => {
     expect(await answerer({ maxEventBytes: 10 })(question("own", true))).toMatchObject({ kind: "value", value: { closure: undefined } });
   });
 
-  it("may name launch plans and tasks that admin has", async () => {
+  it("may refer to launch plans and tasks of admin", async () => {
     await made("plan", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
     expect(await answerer()(question("plan"))).toMatchObject({ kind: "value" });
     await made("registered", { nodes: [runs(id(ResourceType.TASK, "registered"))], outputs: outputOf("dn0") });
@@ -112,12 +112,12 @@ describe("what a task made", () => {
 
   it.each([
     [
-      "names a launch plan that nobody has",
+      "refers to an unknown launch plan",
       { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "other"))] },
       /incorrectly specified launchplan p:d:other:v1/,
     ],
-    ["names a task that nobody has", { nodes: [runs(id(ResourceType.TASK, "other"))] }, /incorrectly specified task p:d:other:v1/],
-    ["does not give what the task promises", { nodes: [], tasks: [] }, /malformed dynamic workflow/],
+    ["refers to an unknown task", { nodes: [runs(id(ResourceType.TASK, "other"))] }, /incorrectly specified task p:d:other:v1/],
+    ["lacks an output that the task declares", { nodes: [], tasks: [] }, /malformed dynamic workflow/],
   ])("is refused when it %s", async (_, spec, message) => {
     await made("bad", spec);
     const answer = await answerer()(question("bad"));
@@ -125,7 +125,7 @@ describe("what a task made", () => {
     expect(answer.kind === "refused" && answer.message).toMatch(message);
   });
 
-  it("is refused when its sub-workflows come to more nodes than an execution may hold", async () => {
+  it("is refused when its sub-workflows have more nodes than an execution may hold", async () => {
     const below = (level: number) => id(ResourceType.WORKFLOW, `s${level}`);
     const twice = (level: number): NonNullable<Spec["nodes"]> =>
       ["a", "b"].map((name) => ({
@@ -144,7 +144,7 @@ describe("what a task made", () => {
     });
   });
 
-  it("is refused when it is not there, cannot be read, or is too large", async () => {
+  it("is refused when it is missing, undecodable or too large", async () => {
     expect(await answerer()(question("missing"))).toMatchObject({ kind: "refused" });
     await blobs.put(`file://${folder}/broken/0/futures.pb`, new Uint8Array([255, 255, 255]));
     expect(await answerer()(question("broken"))).toMatchObject({ kind: "refused" });
@@ -152,7 +152,7 @@ describe("what a task made", () => {
     expect(await answerer({ maxBytes: 10 })(question("large"))).toMatchObject({ kind: "refused", code: "OUT_OF_RANGE" });
   });
 
-  it("is asked for again when admin does not answer", async () => {
+  it("is requested again when admin does not answer", async () => {
     await made("away", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
     const nobody = openChannel({ endpoint: "127.0.0.1:1", deadlineMs: 2_000 });
     expect(await answerer({ channel: nobody })(question("away"))).toMatchObject({ kind: "error" });

@@ -51,7 +51,7 @@ function lengthDelimited(tag: number, content: Buffer): Buffer {
 
 const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
 
-describe("what the resource names", () => {
+describe("blobs that the resource refers to", () => {
   const load = (store: Pick<typeof blobs, "get">, parts: object) => {
     const metadata = { namespace: "p-d", name: "e", resourceVersion: "7" };
     const resource = { apiVersion: API_VERSION, kind: KIND, metadata, executionId: { project: "p", domain: "d", name: "e" }, ...parts };
@@ -63,7 +63,7 @@ describe("what the resource names", () => {
   };
 
   test.each(["workflowClosureReference", "offloadedInputs"])(
-    "%s: lost or garbled it is so for good, and the address is told",
+    "%s: a missing or undecodable one is a permanent error with its URI",
     async (field) => {
       await expect(load(blobs, { [field]: place("nowhere.pb") })).rejects.toMatchObject({
         name: "InvalidWorkflowError",
@@ -79,7 +79,7 @@ describe("what the resource names", () => {
   test.each([
     ["workflowClosureReference", Buffer.alloc(17_000_000, Buffer.from([0x22, 0x00])), [0x0a, 0x0a], 8_000_000],
     ["offloadedInputs", Buffer.alloc(9_000_000, Buffer.from([0x0a, 0x00])), [], 4_000_000],
-  ] as const)("%s: one of too many elements is not decoded, and it is so for good", async (field, values, path, most) => {
+  ] as const)("%s: one with too many elements is not decoded and is a permanent error", async (field, values, path, most) => {
     const bomb = path.reduceRight<Buffer>((inner, tag) => lengthDelimited(tag, inner), values);
     mkdirSync(join(folder, "p/d/e"), { recursive: true });
     writeFileSync(join(folder, "p/d/e", "bomb.pb"), bomb);
@@ -89,7 +89,7 @@ describe("what the resource names", () => {
     });
   });
 
-  test("a blob that is larger than what is read is so for good", async () => {
+  test("a blob above the size limit is a permanent error", async () => {
     const tooLarge = { get: (uri: string) => Promise.reject(new BlobTooLargeError(uri, 5_000_000_000, 1)) };
     await expect(load(tooLarge, { offloadedInputs: place("large.pb") })).rejects.toMatchObject({
       name: "InvalidWorkflowError",
@@ -97,7 +97,7 @@ describe("what the resource names", () => {
     });
   });
 
-  test("a graph that cannot be built is so for good, and what is wrong is told", async () => {
+  test("a graph that cannot be built is a permanent error with the reason", async () => {
     const id = { project: "p", domain: "d", name: "n", version: "v" };
     const custom = { memory: Number.NaN };
     const closure = create(CompiledWorkflowClosureSchema, {
@@ -112,14 +112,14 @@ describe("what the resource names", () => {
     });
   });
 
-  test("a store that is away is worth another try", async () => {
+  test("an unavailable store is a transient error", async () => {
     const uri = "s3://bucket/closure.pb";
     const failed = load(away(), { workflowClosureReference: uri });
     await expect(failed).rejects.toMatchObject({ name: "BlobUnavailableError", message: expect.stringContaining(uri) });
   });
 });
 
-test("outputs that are lost, garbled, or not to be had for now are told apart", async () => {
+test("missing, undecodable and unavailable outputs are distinguished", async () => {
   const store = new OutputsStore(blobs);
   expect(await store.readOutputs(place("none.pb"))).toEqual({ kind: "missing" });
   expect(await store.readOutputs(garble("outputs.pb"))).toMatchObject({
@@ -132,7 +132,7 @@ test("outputs that are lost, garbled, or not to be had for now are told apart", 
   });
 });
 
-describe("what a dynamic task made", () => {
+describe("the output of a dynamic task", () => {
   const ask = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
     const channel = openChannel({ endpoint: `127.0.0.1:${closedPort}`, deadlineMs: 1_000 });
     const { readDynamic } = dynamicCallHandlers({
@@ -155,7 +155,7 @@ describe("what a dynamic task made", () => {
     return readDynamic(question).finally(() => channel.close());
   };
 
-  test.each([false, true])("lost or garbled it is a refusal that names the address (compiled before: %s)", async (before) => {
+  test.each([false, true])("is refused with its URI when it is missing or undecodable (compiled before: %s)", async (before) => {
     expect(await ask(blobs, place("lost"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`there is no blob at ${place("lost/futures.pb")}`),
@@ -167,7 +167,7 @@ describe("what a dynamic task made", () => {
     });
   });
 
-  test("so it is when the compiled form is garbled that was entered", async () => {
+  test("is refused when its compiled form is undecodable", async () => {
     garble("entered/dynamic_compiled.pb");
     expect(await ask(blobs, place("entered"), true)).toMatchObject({
       kind: "refused",
@@ -175,7 +175,7 @@ describe("what a dynamic task made", () => {
     });
   });
 
-  test("a store that is away is asked again", async () => {
+  test("is requested again when the store is unavailable", async () => {
     expect(await ask(away(), "s3://bucket/attempt")).toMatchObject({
       kind: "error",
       message: expect.stringContaining("s3://bucket/attempt/futures.pb"),

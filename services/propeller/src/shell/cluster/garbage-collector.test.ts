@@ -10,7 +10,7 @@ const NOW = Date.parse("2026-11-21T10:30:00Z");
 const MINUTE = 60_000;
 const logger = createLogger({ service: "test", level: "silent" });
 
-test("an hour is kept for as long as one of its moments is", () => {
+test("resources of an hour are kept until the whole hour has expired", () => {
   expect(retainedHours(NOW, 20 * MINUTE)).toEqual(["2026-11-21.10"]);
   expect(retainedHours(NOW, 31 * MINUTE)).toEqual(["2026-11-21.09", "2026-11-21.10"]);
   expect(retainedHours(NOW, 23 * 60 * MINUTE)).toHaveLength(24);
@@ -54,7 +54,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     });
   const released: Readonly<Record<string, string>>[] = [];
 
-  test("what ended long ago goes with all that it owns; what is young, active or half labelled stays", async () => {
+  test("resources that ended long ago are deleted with their dependents; recent, active and incompletely labelled ones are kept", async () => {
     const hoursAgo = (hours: number) => terminatedLabels(new Date(NOW - hours * 60 * MINUTE));
     const old = await workflow("old", hoursAgo(5));
     await workflow("young", hoursAgo(1));

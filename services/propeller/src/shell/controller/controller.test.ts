@@ -130,7 +130,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
 
   const pair: WorkflowSpec = { main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } } };
 
-  test("a workflow on which the engine fails ends with the fault, what it ran is stopped, and others go on", async () => {
+  test("a workflow on which the engine fails ends with that error, its attempts are aborted, and others continue", async () => {
     const n0 = { phase: 5, stoppedAt: "2026-11-21T10:00:00Z", outputs: "////" };
     const n1 = { phase: 2, queuedAt: "2026-11-21T10:00:00Z", laStartedAt: "2026-11-21T10:00:00Z", TaskNodeStatus: { phase: 4 } };
     await begin("faulty", pair, { phase: 1, startedAt: "2026-11-21T10:00:00Z", nodeStatus: { "start-node": { phase: 5 }, n0, n1 } });
@@ -150,7 +150,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
   }, 120_000);
 
-  test("a workflow whose sub-workflows come to too many nodes ends with the user's error, and others go on", async () => {
+  test("a workflow with too many nodes in sub-workflows ends with a user error, and others continue", async () => {
     const graphs: Record<string, GraphSpec> = { g40: { nodes: { t: { kind: "task" } } } };
     for (let i = 0; i < 40; i++)
       graphs[`g${i}`] = { nodes: { a: { kind: "sub", graph: `g${i + 1}` }, b: { kind: "sub", graph: `g${i + 1}` } } };
@@ -170,7 +170,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
 
   const stored = (name: string) => client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name });
 
-  test("a running workflow that is edited to nonsense is read again at once, its attempts are asked to end first, and it fails", async () => {
+  test("a running workflow that is edited to an invalid state is read again at once, its attempts are aborted, and it fails", async () => {
     await begin("edited", pair, { phase: 0 });
     await vi.waitFor(() => expect(requests).toContain("p-d/edited n0 RUN"), PATIENCE);
     // Once the started node is written, nothing triggers a reconcile.
@@ -194,7 +194,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     expect((await stored("edited"))?.status?.error).toMatchObject({ code: "BadWorkflowSpecification" });
   }, 120_000);
 
-  test("labels that somebody sets do not make it read again", async () => {
+  test("labels set by another client do not cause a new read", async () => {
     await begin("labelled", pair, { phase: 0 });
     await vi.waitFor(async () => expect((await stored("labelled"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
     const before = requests.filter((request) => request.startsWith("p-d/labelled")).length;
@@ -205,7 +205,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     expect(requests.filter((request) => request.startsWith("p-d/labelled"))).toHaveLength(before);
   }, 120_000);
 
-  test("one that cannot be read for now waits, says so once, and goes on", async () => {
+  test("a resource that cannot be read waits, is reported once, and continues", async () => {
     away.set("later", new Error("s3://bucket/closure: connection refused"));
     await begin("later", pair, { phase: 0 });
     const reasons = () => eventsOf("later").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
@@ -216,7 +216,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     expect(reasons().slice(1)).toEqual([""]);
   }, 120_000);
 
-  test("one whose status takes a newer build is left as it is, says so once, and goes on when it does not any more", async () => {
+  test("a resource whose status requires a newer build is left unchanged, reported once, and continues when it no longer does", async () => {
     away.set("newer", new StatusTooNewError("status.requires is 9"));
     await begin("newer", pair, { phase: 1, requires: 9 });
     const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));

@@ -2,7 +2,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { expect, it } from "vitest";
 import { EffectExecutor, type EffectExecutorOptions } from "./effect-executor.js";
 
-it("has room again when what waited for writes no longer does", async () => {
+it("has capacity again when the effects that waited for writes are released", async () => {
   const logger = createLogger({ service: "test", level: "silent" });
   const effects = new EffectExecutor({ logger, now: () => 0 } as EffectExecutorOptions);
   effects.setDeferred("a", 500);
@@ -41,7 +41,7 @@ function asking(recorded: Promise<void>) {
   return { asked, observed, state, effects, ask };
 }
 
-it("creates a child when the events of its parent's node are recorded, and asks all else at once", async () => {
+it("creates a child when the events of its parent's node are recorded, and starts all other calls at once", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { asked, observed, effects, ask } = asking(promise);
   ask("createExecution");
@@ -54,7 +54,7 @@ it("creates a child when the events of its parent's node are recorded, and asks 
   expect(observed).toHaveLength(2);
 });
 
-it("creates no child for a workflow that was given away while its events were on their way", async () => {
+it("creates no child for a workflow that was released while its events were being recorded", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { asked, effects, ask, state } = asking(promise);
   ask("createExecution");

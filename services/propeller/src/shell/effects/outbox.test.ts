@@ -40,7 +40,7 @@ async function rest(started: readonly string[]): Promise<void> {
   }
 }
 
-test("starts a few effects at once, and many in their order in turn with those of others", async () => {
+test("starts a few effects at once, and many in order, alternating with other workflows", async () => {
   const { outbox, started, of } = stage();
   outbox.execute(
     "large",
@@ -60,7 +60,7 @@ test("starts a few effects at once, and many in their order in turn with those o
   expect(of("large")).toEqual(Array.from({ length: 50_001 }, (_, index) => String(index)));
 });
 
-test("asks no more of plugin services than they answer, and a workflow that waits keeps no other waiting", async () => {
+test("limits the pending requests of a task type, and no workflow blocks others", async () => {
   const { outbox, started, of, state } = stage();
   outbox.execute("large", many("a", 3_000));
   await rest(started);
@@ -81,7 +81,7 @@ test("asks no more of plugin services than they answer, and a workflow that wait
   expect(state.now).toBe(0);
 });
 
-test("what few answers are waited for is asked again at once, and requests without an answer never wait", async () => {
+test("sends an ABORT of a pending attempt and a FINALIZE at once", async () => {
   const { outbox, started, of } = stage();
   outbox.execute("a", many("x", 1_000));
   await rest(started);
@@ -89,7 +89,7 @@ test("what few answers are waited for is asked again at once, and requests witho
   expect(of("a").slice(1_000)).toEqual(["x-7", "y"]);
 });
 
-test("asks for few answers at a time while other workflows are active", async () => {
+test("limits pending requests further while other workflows are active", async () => {
   const { outbox, started, of, state } = stage();
   state.shared = true;
   outbox.execute("large", many("a", 3_000));
@@ -105,7 +105,7 @@ test("asks for few answers at a time while other workflows are active", async ()
   expect(of("large")).toHaveLength(1_001);
 });
 
-test("a plugin service that tells nothing is not waited for", async () => {
+test("does not wait for a plugin service that does not answer", async () => {
   const { outbox, started, of, state } = stage();
   outbox.execute("a", many("x", 4_000));
   await rest(started);
@@ -115,7 +115,7 @@ test("a plugin service that tells nothing is not waited for", async () => {
   expect(outbox.size).toBe(0);
 });
 
-test("answers that never come give way to others in time", async () => {
+test("lets pending requests without an answer expire", async () => {
   const { outbox, started, of, state } = stage();
   outbox.execute("a", many("x", 2_500));
   await rest(started);
@@ -131,7 +131,7 @@ test("answers that never come give way to others in time", async () => {
   expect(of("a").length).toBeLessThan(2_500);
 });
 
-test("of a run that was let go what waits is started without answers, unless the shard is lost", async () => {
+test("starts waiting effects of a released run without awaiting answers, unless its shard is lost", async () => {
   const { outbox, started, of, state } = stage();
   outbox.execute("a", many("x", 2_500));
   outbox.execute("b", many("x", 2_500));
@@ -146,7 +146,7 @@ test("of a run that was let go what waits is started without answers, unless the
   expect(outbox.size).toBe(0);
 });
 
-test("requests of a workflow without a run are not counted, however many get no answer", () => {
+test("does not count requests of a workflow without a run", () => {
   const { outbox, of } = stage();
   for (let index = 0; index < 2_500; index++) {
     outbox.execute("over", [ask(`x-${index}`, DesiredState.ABORT)]);
@@ -156,7 +156,7 @@ test("requests of a workflow without a run are not counted, however many get no 
   expect(outbox.size).toBe(0);
 });
 
-test("tells of an effect that cannot be started, and drops what waits behind it", async () => {
+test("reports an effect that cannot be started, and drops the effects behind it", async () => {
   const { outbox, started, failed, of, state } = stage();
   state.throws = "70";
   outbox.execute(

@@ -13,14 +13,14 @@ function storeOf(bytes: Uint8Array, size = bytes.length): OutputsStore {
   });
 }
 
-test("outputs that a task has replaced with gigabytes are not read", async () => {
+test("outputs that a task replaced with gigabytes are not read", async () => {
   expect(await storeOf(new Uint8Array(), 5_000_000_000).readOutputs(URI)).toEqual({
     kind: "corrupt",
     message: expect.stringContaining("more than the 268435456 allowed"),
   });
 });
 
-test("outputs of ten megabytes of empty values are refused before they are built", async () => {
+test("outputs of ten megabytes of empty values are refused before decoding", async () => {
   const bomb = Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]));
   expect(await storeOf(bomb).readOutputs(URI)).toEqual({
     kind: "corrupt",

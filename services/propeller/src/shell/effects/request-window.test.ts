@@ -25,22 +25,22 @@ function exchange(delayOf: (unanswered: number, index: number) => number) {
   return { run: (steps: number) => Array.from({ length: steps }, step).slice(-100) };
 }
 
-test("a plugin service that answers one request after the other gets few at a time", () => {
+test("a plugin service that handles requests one after another gets a small window", () => {
   const { run } = exchange((unanswered) => 1 + unanswered);
   for (const unanswered of run(5_000)) expect(unanswered).toBeLessThanOrEqual(16);
 });
 
-test("a plugin service that takes its time, but has room for many, gets many", () => {
+test("a slow plugin service with much concurrency gets a large window", () => {
   const { run } = exchange(() => 1_000);
   expect(Math.max(...run(20_000))).toBeGreaterThanOrEqual(990);
 });
 
-test("answers that vary are not taken for a queue", () => {
+test("varying response times are not taken for queueing", () => {
   const { run } = exchange((_, index) => 1_000 + ((index * 7_919) % 100) * 20);
   expect(Math.max(...run(40_000))).toBeGreaterThanOrEqual(500);
 });
 
-test("the window shrinks when a queue builds up, and grows again when it is gone", () => {
+test("the window shrinks when a queue builds up, and grows again afterwards", () => {
   let busy = false;
   const { run } = exchange((unanswered) => (busy ? 20 + unanswered : 20));
   expect(Math.max(...run(10_000))).toBeGreaterThanOrEqual(990);
@@ -50,14 +50,14 @@ test("the window shrinks when a queue builds up, and grows again when it is gone
   expect(Math.max(...run(10_000))).toBeGreaterThanOrEqual(990);
 });
 
-test("alone a workflow is bounded by the largest window", () => {
+test("the window of a single workflow is bounded by the maximum", () => {
   const window = new RequestWindow(new MinimumDelays(), 0);
   let sent = 0;
   while (window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now: 0, shared: false })) sent++;
   expect(sent).toBe(1_000);
 });
 
-test("the least delay of a task type is forgotten after two intervals", () => {
+test("the minimum delay of a task type expires after two intervals", () => {
   const delays = new MinimumDelays();
   expect(delays.record("t", 5, 0)).toBe(5);
   expect(delays.record("t", 9, 30_000)).toBe(5);

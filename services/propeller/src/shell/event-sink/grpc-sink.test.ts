@@ -82,7 +82,7 @@ const refusal = (reason: MessageInitShape<typeof EventFailureReasonSchema>["reas
     details: [{ schema: EventFailureReasonSchema, message: create(EventFailureReasonSchema, { reason: reason as never }) }],
   });
 
-test("events of an execution go in order over failures, and the answer to the end is the record", async () => {
+test("events of an execution keep their order across failures, and the response to the end confirms the record", async () => {
   const away = () => new RpcError(Code.UNAVAILABLE, "away");
   const f = fixture({
     [`workflow ${Workflow.RUNNING}`]: [away(), new RpcError(Code.RESOURCE_EXHAUSTED, "slow down")],
@@ -104,7 +104,7 @@ test("events of an execution go in order over failures, and the answer to the en
   expect(f.sink.queueLength).toBe(0);
 });
 
-test("an execution that waits for its recorder does not hold up another, and repeats are sent once", async () => {
+test("an execution that waits for its recorder does not delay others, and repeated events are sent once", async () => {
   const f = fixture();
   const release = f.hold();
   const all = [
@@ -117,7 +117,7 @@ test("an execution that waits for its recorder does not hold up another, and rep
   expect(f.calls.toSorted()).toEqual([Workflow.RUNNING, Workflow.FAILED, Workflow.ABORTED].map((phase) => `workflow ${phase}`).toSorted());
 });
 
-test("refusals reach the engine by their cause", async () => {
+test("refusals reach the engine with their cause", async () => {
   const f = fixture({
     [`workflow ${Workflow.RUNNING}`]: [
       refusal({ case: "alreadyInTerminalState", value: { currentPhase: "ABORTED" } as never }),
@@ -133,7 +133,7 @@ test("refusals reach the engine by their cause", async () => {
   ]);
 });
 
-test("an execution runs although its row is written after its resource, and after the control plane was away", async () => {
+test("an execution runs although its row is written after its resource, and after an outage of the control plane", async () => {
   const running = `workflow ${Workflow.RUNNING}`;
   const away = Array.from({ length: 20 }, () => new RpcError(Code.UNAVAILABLE, "away"));
   const f = fixture({ [running]: [...away, ...notFoundTimes(9)], [`node n0 ${Node.QUEUED}`]: notFoundTimes(9) });
@@ -143,7 +143,7 @@ test("an execution runs although its row is written after its resource, and afte
   expect(f.calls.at(-1)).toBe(`node n0 ${Node.QUEUED}`);
 });
 
-test("an execution that the control plane never comes to know is refused after a bounded time, which is spent once", async () => {
+test("an execution that stays unknown to the control plane is refused after a limited time, which is spent once", async () => {
   const running = `workflow ${Workflow.RUNNING}`;
   const f = fixture({ [running]: notFoundTimes(100), [`node n0 ${Node.QUEUED}`]: notFoundTimes(100) }, 10_000);
   await Promise.all([f.sink.publish("d/a", workflow(Workflow.RUNNING)), f.sink.publish("d/a", node("n0", Node.QUEUED))]);
@@ -152,7 +152,7 @@ test("an execution that the control plane never comes to know is refused after a
   expect(f.calls).toEqual([...Array.from({ length: 6 }, () => running), running, `node n0 ${Node.QUEUED}`]);
 });
 
-test("executions that the control plane does not know yet hold no place that others need", async () => {
+test("executions that are unknown to the control plane occupy no slots", async () => {
   const f = fixture({ [`node x ${Node.QUEUED}`]: notFoundTimes(1_000) });
   for (const key of ["d/a", "d/b", "d/c"]) void f.sink.publish(key, node("x", Node.QUEUED));
   await f.sink.publish("d/d", workflow(Workflow.RUNNING));
@@ -160,7 +160,7 @@ test("executions that the control plane does not know yet hold no place that oth
   f.sink.close();
 });
 
-test("an execution with few events does not wait for all those of executions with many", async () => {
+test("an execution with few events does not wait for those with many", async () => {
   const f = fixture();
   const release = f.hold();
   const many = ["d/a", "d/b", "d/c"].flatMap((key) =>
@@ -176,7 +176,7 @@ test("an execution with few events does not wait for all those of executions wit
   expect(own).toEqual(Array.from({ length: 100 }, (_, index) => `node d/b-${index} ${Node.RUNNING}`));
 });
 
-test("what was published before is recorded when `recorded` resolves, what another event stands for too", async () => {
+test("earlier events are recorded when `recorded` resolves, also those that another event replaces", async () => {
   const f = fixture();
   await f.sink.whenRecorded("d/a");
   const release = f.hold();
@@ -190,7 +190,7 @@ test("what was published before is recorded when `recorded` resolves, what anoth
   expect(f.calls.at(-2)).toBe(`node n ${Node.RUNNING}`);
 });
 
-test("a recorder that is far behind is spared what was overtaken, never an end", async () => {
+test("a recorder that is far behind is not sent superseded events, except ends", async () => {
   const f = fixture();
   const release = f.hold();
   const all = [f.sink.publish("d/a", workflow(Workflow.RUNNING))];
@@ -204,7 +204,7 @@ test("a recorder that is far behind is spared what was overtaken, never an end",
   expect(f.calls.at(-1)).toBe(`workflow ${Workflow.SUCCEEDED}`);
 });
 
-test("values that no address holds go with the event", async () => {
+test("values without a URI are sent with the event", async () => {
   const f = fixture();
   const uri = { case: "outputUri" as const, value: "s3://b/outputs.pb" };
   await f.sink.publish("d/a", event({ event: { case: "node", value: { phase: Node.SUCCEEDED, outputResult: uri } }, outputs }));
@@ -212,7 +212,7 @@ test("values that no address holds go with the event", async () => {
   expect(f.events.map(({ event: { outputResult } }) => outputResult.case)).toEqual(["outputData", "outputUri"]);
 });
 
-test("an event that names an unknown node waits until that node's own event, which comes later, is recorded", async () => {
+test("an event that names an unknown node waits until the later event of that node is recorded", async () => {
   const f = fixture();
   const release = f.hold();
   const all = [
@@ -237,7 +237,7 @@ test("an event that names an unknown node waits until that node's own event, whi
   ]);
 });
 
-test("the engine is asked for the event of an unknown node that no event waits for", async () => {
+test("the engine is asked for the event of an unknown node that is not queued", async () => {
   const f = fixture();
   const done = f.sink.forward("d/a", attempt("n0", Task.RUNNING), undefined);
   await expect.poll(() => f.observed).toContainEqual(["d/a", { kind: "unknownNode", nodeId: "n0" }]);

@@ -7,7 +7,7 @@ function drained(turns: SendScheduler): string[] {
   return taken;
 }
 
-test("executions that have sent few events come first, and those with many have each fourth turn", () => {
+test("executions with few sent events come first, and those with many get every fourth turn", () => {
   const turns = new SendScheduler();
   for (let event = 0; event < 32; event++) for (const key of ["A", "B"]) turns.onSent(key);
   for (const key of ["A", "B", "a", "b", "c", "d", "e"]) turns.add(key);
@@ -16,7 +16,7 @@ test("executions that have sent few events come first, and those with many have 
   expect(turns.isEmpty).toBe(true);
 });
 
-test("an execution that has ended, and the one that began first among ten thousand, begin anew", () => {
+test("the counts of an ended execution, and of the oldest of ten thousand, are reset", () => {
   const turns = new SendScheduler();
   for (let event = 0; event < 32; event++) for (const key of ["first", "ended"]) turns.onSent(key);
   turns.remove("ended");

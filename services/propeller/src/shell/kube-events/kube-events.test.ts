@@ -39,7 +39,7 @@ function fixture({ fails = false, takesMs = 0 } = {}) {
   return { events, objects, dropped, pauses, clock, settle, texts };
 }
 
-test("equal notes are counted on one event, which names the resource", async () => {
+test("equal Kubernetes events are counted in one event, which names the resource", async () => {
   const f = fixture();
   for (let i = 0; i < 3; i++) f.events.record("ns/a", { type: "Warning", reason: "NodeWaits", message: "node n0: nobody" });
   f.events.record("ns/a", { type: "Normal", reason: "Succeeded", message: "done" });
@@ -54,7 +54,7 @@ test("equal notes are counted on one event, which names the resource", async () 
   expect(f.objects.size).toBe(new Set([...f.objects.values()].map(({ metadata }) => metadata.name)).size);
 });
 
-test("many alike are put into one, and one workflow's storm leaves room for others", async () => {
+test("many similar events are combined, and the events of one workflow leave room for others", async () => {
   const f = fixture();
   for (let i = 0; i < 60; i++) f.events.record("ns/a", { type: "Warning", reason: "NodeFailed", message: `node n${i}` });
   f.events.record("ns/b", { type: "Normal", reason: "Started", message: "begun" });
@@ -69,7 +69,7 @@ test("many alike are put into one, and one workflow's storm leaves room for othe
   expect(f.texts()).toContain("Succeeded 1: after all");
 });
 
-test("over all workflows there is a limit too, and a failing API costs nothing but the note", async () => {
+test("the total rate of events is limited, and a failing API loses only the event", async () => {
   const f = fixture({ fails: true });
   for (let i = 0; i < 50; i++) f.events.record(`ns/w${i}`, { type: "Normal", reason: "Started", message: "begun" });
   for (let i = 0; i < 20; i++) await f.settle();
@@ -82,7 +82,7 @@ test.each([
   { takesMs: 5, pause: 100 },
   { takesMs: 30, pause: 300 },
   { takesMs: 4_000, pause: 1_000 },
-])("a server that takes $takesMs ms for a note is left alone for $pause ms", async ({ takesMs, pause }) => {
+])("after a server takes $takesMs ms for an event, no event is sent for $pause ms", async ({ takesMs, pause }) => {
   const f = fixture({ takesMs });
   for (const name of ["a", "b", "c"]) f.events.record(`ns/${name}`, { type: "Normal", reason: "Started", message: "begun" });
   for (let i = 0; i < 3; i++) await f.settle();

@@ -10,7 +10,7 @@ const labels = { project: "victim", domain: "production", "execution-id": "e1" }
 const forged = { namespace: "own-development", name: "e1", resourceVersion: "7", labels };
 const facts = { namespaceTemplate, resourceVersion: "7", producerId: "propeller", code: "C", message: "m", now: 0 };
 
-test("nothing that a resource of another namespace names is read", async () => {
+test("blobs that a resource refers to in another namespace's folder are not read", async () => {
   const read: string[] = [];
   const resource = {
     metadata: { ...forged, labels: {} },
@@ -36,14 +36,14 @@ test("nothing that a resource of another namespace names is read", async () => {
   expect(read).toEqual([]);
 });
 
-test("labels that name an execution of another namespace tell nothing", () => {
+test("labels that name an execution of another namespace are ignored", () => {
   expect(executionIdOf(forged, namespaceTemplate)).toBeUndefined();
   const own = { ...forged, labels: { ...labels, project: "own", domain: "development" } };
   expect(executionIdOf(own, namespaceTemplate)).toMatchObject({ project: "own", domain: "development", name: "e1" });
   expect(executionIdOf({ ...own, labels: {} }, namespaceTemplate)).toBeUndefined();
 });
 
-test("a resource is that of the execution of its own name, also with the labels of the execution that launched it", () => {
+test("a resource belongs to the execution of its own name, also with the labels of the execution that launched it", () => {
   const own = { ...forged, namespace: "victim-production", name: "child" };
   expect(executionIdOf(own, namespaceTemplate)).toMatchObject({ project: "victim", domain: "production", name: "child" });
   expect(buildAbandonPatch({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { name: "child" } });
@@ -51,7 +51,7 @@ test("a resource is that of the execution of its own name, also with the labels 
   expect(executionIdOf({ ...own, labels: without }, namespaceTemplate)).toMatchObject({ name: "child" });
 });
 
-test("a resource that is given up is not told of as the execution of another", () => {
+test("a resource that is given up is not reported as the execution of another namespace", () => {
   expect(buildAbandonPatch({ meta: forged, ...facts }).event).toBeUndefined();
   expect(loadBlockerEvent(forged, { namespaceTemplate, reason: "r", now: 0 })).toBeUndefined();
   const own = { ...forged, namespace: "victim-production" };

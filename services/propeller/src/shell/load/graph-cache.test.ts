@@ -55,7 +55,7 @@ function shelf() {
   return { clock, stands, reads, of };
 }
 
-test("executions of one version share their graphs and one reading of them, also those that begin at the same time", async () => {
+test("executions of one version share their graphs and one read of them, also if they start concurrently", async () => {
   const { of, stands, reads } = shelf();
   stands.set("a", closure());
   const [first, second] = await Promise.all([of("a"), of("a")]);
@@ -65,7 +65,7 @@ test("executions of one version share their graphs and one reading of them, also
   expect(reads).toEqual(["a"]);
 });
 
-test("another closure, or other rules of the platform, give other graphs", async () => {
+test("another closure or other platform settings give other graphs", async () => {
   const { of, stands } = shelf();
   stands
     .set("a", closure())
@@ -75,7 +75,7 @@ test("another closure, or other rules of the platform, give other graphs", async
   expect(new Set(all).size).toBe(4);
 });
 
-test("an address is trusted for a minute; what stands there still is shared on, and what replaced it is heard", async () => {
+test("a cached URI is checked after a minute; unchanged content stays shared, and changed content is read", async () => {
   const { of, stands, reads, clock } = shelf();
   stands.set("a", closure());
   const first = await of("a");
@@ -94,7 +94,7 @@ test("an address is trusted for a minute; what stands there still is shared on, 
   expect(reads).toEqual(["a", "a", "a", "a"]);
 });
 
-test("what cannot be read is not remembered, and each who asked hears it", async () => {
+test("a failed read is not cached, and every caller gets the error", async () => {
   const { of, stands } = shelf();
   const lost = [of("a"), of("a")];
   await Promise.all(lost.map(async (answer) => expect(answer).rejects.toThrow("nothing stands there")));

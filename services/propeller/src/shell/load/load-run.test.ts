@@ -27,8 +27,8 @@ function doubling(levels: number): WorkflowSpec {
   return { main: { nodes: { n0: { kind: "sub", graph: "g0" } } }, graphs };
 }
 
-describe("a workflow that comes to more than an execution may hold", () => {
-  test("40 sub-workflows that each run the next one twice are refused before anything is expanded", async () => {
+describe("a workflow with more nodes than an execution may hold", () => {
+  test("40 sub-workflows that each run the next one twice are refused before expansion", async () => {
     expect(await take(buildWorkflow(doubling(40)))).toMatchObject({
       kind: "tooLarge",
       ended: false,
@@ -36,28 +36,28 @@ describe("a workflow that comes to more than an execution may hold", () => {
     });
   });
 
-  test("one that is to be aborted is refused as well: nothing is expanded to stop it", async () => {
+  test("an execution to be aborted is refused as well, without expansion", async () => {
     expect(await take({ ...buildWorkflow(doubling(40)), deletionRequested: true })).toMatchObject({ kind: "tooLarge" });
   });
 
-  test("a sub-workflow that names itself is refused with the way round", async () => {
+  test("a sub-workflow that refers to itself is refused with the cycle", async () => {
     const main: GraphSpec = { nodes: { n0: { kind: "sub", graph: "g" } } };
     const looped = buildWorkflow({ main, graphs: { g: { nodes: { again: { kind: "sub", graph: "g" } } } } });
     expect(await take(looped)).toMatchObject({ kind: "tooLarge", error: expect.stringContaining("contains itself") });
   });
 
-  test("sub-workflows that stand too deep in one another are refused", async () => {
+  test("sub-workflows that are nested too deep are refused", async () => {
     const graphs: Record<string, GraphSpec> = { g60: { nodes: { t: { kind: "task" } } } };
     for (let level = 0; level < 60; level++) graphs[`g${level}`] = { nodes: { a: { kind: "sub", graph: `g${level + 1}` } } };
     const deep = buildWorkflow({ main: { nodes: { n0: { kind: "sub", graph: "g0" } } }, graphs });
     expect(await take(deep)).toMatchObject({ kind: "tooLarge", error: expect.stringContaining("62 deep, the limit is 50") });
   });
 
-  test("one within the limits is taken up", async () => {
+  test("a workflow within the limits is loaded", async () => {
     expect(await take(buildWorkflow(doubling(5)))).toMatchObject({ kind: "run" });
   });
 
-  test("a status that holds more than a run may come to is refused", async () => {
+  test("a status with more nodes than an execution may hold is refused", async () => {
     const status: WorkflowStatus = {
       phase: 1,
       nodeStatus: { n0: { phase: NodePhase.Running, arrayNodeStatus: { phase: 1, subattempts: { count: 1_000_000_000 } } as never } },

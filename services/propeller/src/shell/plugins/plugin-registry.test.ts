@@ -3,7 +3,7 @@ import { PluginRegistry } from "./plugin-registry.js";
 
 const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, instance: "p-0", uptimeMs: 100_000 });
 
-test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
+test("a task type is served while a service announces it, then silent, and none is missing before the discovery time", () => {
   const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   expect(registry.refresh(1_000)).toBe(false);
   registry.onHeartbeat(hello("echo", "core-sleep"), 2_000);
@@ -27,7 +27,7 @@ test("a task type is served while somebody announces it, then silent, and nobody
   );
 });
 
-test("of each process that has begun to serve one hears once, though its first words are lost", () => {
+test("the start of each plugin process is reported once, even if its first announcements are lost", () => {
   const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   const heard = (instance: string, uptimeMs: number, now: number) => [
     ...registry.onHeartbeat({ ...hello("echo"), instance, uptimeMs }, now),
@@ -41,7 +41,7 @@ test("of each process that has begun to serve one hears once, though its first w
   expect(heard("", 0, 15_000)).toEqual([]);
 });
 
-test("announcements without end take no memory without end", () => {
+test("the memory for announcements is bounded", () => {
   const registry = new PluginRegistry({ listeningSince: 0, discoveryMs: 25_000, heartbeatTimeoutMs: 35_000 });
   for (let count = 0; count < 5_000; count++) {
     registry.onHeartbeat({ ...hello(`forged-${count}`), instance: `forged-${count}`, uptimeMs: 0 }, count);

@@ -49,7 +49,7 @@ class OneResource {
 const name = { namespace: "n", name: "w" };
 const mayWrite = () => true;
 
-test("what others do to the metadata alone stands, and the status is written upon it", async () => {
+test("changes of metadata by other clients are kept, and the status is written on top", async () => {
   const store = new OneResource();
   const { base } = store;
   store.change({ metadata: { annotations: { a: "1" } } });
@@ -65,7 +65,7 @@ test("what others do to the metadata alone stands, and the status is written upo
   });
 });
 
-test("a deletion that was asked for meanwhile is no change to the status, unless there is another one", async () => {
+test("a concurrent deletion request is not a conflict, unless the status changed as well", async () => {
   const store = new OneResource();
   const { base } = store;
   const deletion = () => {
@@ -88,7 +88,7 @@ test("a deletion that was asked for meanwhile is no change to the status, unless
   await expect(patchConditionally(another.client, { name, patch, base, mayWrite })).rejects.toMatchObject({ status: 409 });
 });
 
-test("a changed status is a conflict, and so is a write that this process may no longer do", async () => {
+test("a changed status is a conflict, and so is a write without the lease", async () => {
   const store = new OneResource();
   const { base } = store;
   const patch = { status: { phase: 3 } };
@@ -99,7 +99,7 @@ test("a changed status is a conflict, and so is a write that this process may no
   expect(store.object.status).toEqual({ phase: 2 });
 });
 
-test("a resource that never holds still is given up after some tries", async () => {
+test("a resource that changes constantly is given up after a number of attempts", async () => {
   const store = new OneResource();
   store.before = () => store.change({ metadata: { annotations: { a: String(Math.random()) } } });
   await expect(
@@ -110,7 +110,7 @@ test("a resource that never holds still is given up after some tries", async () 
   expect(store.reads).toBeLessThan(20);
 });
 
-test("the first write ends the server's record of who set which field, unless somebody applies the resource", async () => {
+test("the first write removes managed fields, unless a client applies the resource", async () => {
   for (const [operation, left] of [
     ["Update", [{}]],
     ["Apply", [{ operation: "Apply" }]],

@@ -46,7 +46,7 @@ async function listed(prefix: string): Promise<string[]> {
   return names.sort();
 }
 
-it("reads what it has written", async () => {
+it("reads the slices that it has written", async () => {
   const prefix = `file://${folder}/a`;
   const store = storeOn();
   expect(await store.write([slice(prefix, "0.1.x", "n0", "n1"), slice(prefix, "1.1.x", "n2")], () => true)).toBe(true);
@@ -59,7 +59,7 @@ it("reads what it has written", async () => {
   );
 });
 
-it("tries again until a slice stands, with pauses that grow, for as long as somebody wants it", async () => {
+it("retries a write with growing delays until it succeeds or is no longer needed", async () => {
   const prefix = `file://${folder}/b`;
   let failures = 3;
   const failing = storeOn({
@@ -77,7 +77,7 @@ it("tries again until a slice stands, with pauses that grow, for as long as some
   expect(await failing.write([slice(prefix, "1.1.x", "n0")], () => turns-- > 0)).toBe(false);
 });
 
-it("says which slice is missing or broken", async () => {
+it("names a missing or corrupt slice", async () => {
   const prefix = `file://${folder}/c`;
   await blobs.put(sliceUri(prefix, "1.1.x"), Buffer.from("no slice"));
   const rejected = (key: string, name: string) =>
@@ -91,7 +91,7 @@ it("says which slice is missing or broken", async () => {
   expect(await rejected("1", "1.1.x")).toContain("WorkflowFormatError status.slices.names.1: is not a slice of a status");
 });
 
-it("removes what is not needed any more, and at the end all that nobody named", async () => {
+it("deletes unneeded slices, and at the end all unreferenced ones", async () => {
   const prefix = `file://${folder}/d`;
   const store = storeOn();
   const names = ["0.1.x", "0.2.x", "0.3.y", "1.1.x"];
@@ -105,7 +105,7 @@ it("removes what is not needed any more, and at the end all that nobody named", 
   await expect.poll(() => listed(prefix)).toEqual(["0.3.y"]);
 });
 
-it("sweeps the slices, and nothing of a node whose data stand below the same prefix", async () => {
+it("deletes slices, and no data of nodes below the same prefix", async () => {
   const prefix = `file://${folder}/swept/status`;
   const store = storeOn();
   await store.write([slice(prefix, "0.1.n", "a"), slice(prefix, "1.1.n", "b")], () => true);

@@ -26,7 +26,7 @@ const attempt = (phase: Task, at: number) =>
     taskType: "echo",
   });
 
-test("an execution is one trace: its nodes below it, attempts and inner nodes below their nodes, each told once", () => {
+test("an execution is one trace, in which each node and attempt is one span below its parent", () => {
   const recorded: Span[] = [];
   const spans = new ExecutionSpans({ record: (span) => recorded.push(span), close: () => Promise.resolve() });
   spans.onEvent("ns/e", workflow(Workflow.RUNNING, 1_000));

@@ -15,7 +15,7 @@ const anyLog = fc.array(fc.record({ step: fc.nat({ max: 700 }), late: fc.nat({ m
 const since = (log: readonly StampedLine[], from: Date | undefined) =>
   log.filter(({ time }) => from === undefined || Date.parse(time) >= from.getTime());
 
-test("a log that is broken off anywhere, any number of times, is told once and whole", () => {
+test("a log that is interrupted at any place any number of times is streamed completely and once", () => {
   fc.assert(
     fc.property(anyLog, fc.array(fc.nat({ max: 12 })), (log, cuts) => {
       const told: StampedLine[] = [];
@@ -40,7 +40,7 @@ test("a log that is broken off anywhere, any number of times, is told once and w
   );
 });
 
-test("the last lines, and what follows them after a break", () => {
+test("the last lines are streamed, and those that follow them after an interruption", () => {
   fc.assert(
     fc.property(anyLog, fc.nat({ max: 10 }), fc.nat(), (log, tail, split) => {
       const known = log.slice(0, split % (log.length + 1));
@@ -58,7 +58,7 @@ test("the last lines, and what follows them after a break", () => {
   );
 });
 
-test("lines of parts that end anywhere, with what is no time and no UTF-8", () => {
+test("lines are joined from chunks that end anywhere, also without time or with invalid UTF-8", () => {
   const text = Buffer.concat([
     Buffer.from("2026-01-01T00:00:00.000000001Z ä one\r\nno time here\n"),
     Buffer.from([0xff, 0x0a]),
@@ -80,14 +80,14 @@ test("lines of parts that end anywhere, with what is no time and no UTF-8", () =
   }
 });
 
-test("a line without an end is cut", () => {
+test("a line without an end is truncated", () => {
   const splitter = new LineSplitter();
   const [first, ...more] = [...splitter.add(Buffer.alloc(300_000, "x")), ...splitter.add(Buffer.from("y\n"))];
   expect([first?.text.length, more]).toEqual([300_000, [{ time: "", text: "y" }]]);
 });
 
 test.each(["", "x", "e30", Buffer.from("1/0/p/c/1/1").toString("base64url"), Buffer.from("1/0/p q/c").toString("base64url")])(
-  "%j is no cursor",
+  "%j is not a cursor",
   (text) => {
     expect(readLogCursor(text)).toBeUndefined();
   },

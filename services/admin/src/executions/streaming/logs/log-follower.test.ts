@@ -169,7 +169,7 @@ async function read(request: MessageInitShape<typeof FollowLogRequestSchema> = {
   return { texts, messages, cursor: messages.at(-1)?.cursor ?? "", ended: messages.at(-1)?.ended };
 }
 
-test("a log is waited for, told while it is written, and ends with its container", async () => {
+test("a log is awaited, streamed while it is written, and ends with its container", async () => {
   const reading = read();
   await node();
   await task(0, Task.QUEUED);
@@ -186,7 +186,7 @@ test("a log is waited for, told while it is written, and ends with its container
   expect(pods.asked[0]).toMatchObject({ namespace: "p-d", name: "pod-0", container: "pod-0", follow: true });
 });
 
-test("it goes on where it was broken off: by the client, and by the data plane", async () => {
+test("a stream continues after interruptions by the client and by the data plane", async () => {
   await node();
   await task(0, Task.RUNNING);
   pods.start("pod-0", name);
@@ -203,7 +203,7 @@ test("it goes on where it was broken off: by the client, and by the data plane",
   expect([...first.texts, ...(await second).texts]).toEqual(["a", "b", "c", "d"]);
 });
 
-test("the last lines alone, and what comes after them; without waiting for more", async () => {
+test("a request may ask for the last lines and the lines after them, without following", async () => {
   await node();
   await task(0, Task.RUNNING);
   pods.start("pod-0", name);
@@ -221,7 +221,7 @@ test("the last lines alone, and what comes after them; without waiting for more"
   });
 });
 
-test("the attempt that is asked for, the latest without; an item of an array", async () => {
+test("a request selects an attempt, or by default the latest, or an item of an array", async () => {
   await node();
   await task(0, Task.RETRYABLE_FAILED);
   await task(1, Task.RUNNING, { generatedName: "pod-1", externalResources: [{ index: 3, externalId: "pod-1-3-0" }] });
@@ -244,7 +244,7 @@ test("the attempt that is asked for, the latest without; an item of an array", a
   );
 });
 
-test("a log that is gone, a pod of somebody else, a data plane that is away, a cursor of another log", async () => {
+test("a missing log, a pod of another execution, an unreachable data plane and a cursor of another log are errors", async () => {
   await node();
   await task(0, Task.SUCCEEDED);
   await expect
@@ -264,7 +264,7 @@ test("a log that is gone, a pod of somebody else, a data plane that is away, a c
   await expect(read({ cursor })).rejects.toMatchObject({ code: Code.NOT_FOUND });
 });
 
-test("when the pod is gone its log is read from the archive", async () => {
+test("the log of a deleted pod is read from the archive", async () => {
   await node();
   const uri = "s3://bucket/0/logs/pod-0.log";
   await task(0, Task.SUCCEEDED, { generatedName: "pod-0" }, [{ uri, name: "Archived log of pod-0" }]);
@@ -282,7 +282,7 @@ test("when the pod is gone its log is read from the archive", async () => {
   });
 });
 
-test("a replica that stops ends it", async () => {
+test("a replica that stops ends its streams", async () => {
   const leaving = await serveAdmin({ ...admin.deps, metrics: new Metrics() });
   const client = createClient({ channel: leaving.channel, service: LiveService });
   const reading = (async () => {

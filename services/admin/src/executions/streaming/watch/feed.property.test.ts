@@ -144,7 +144,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 30, maxLength: 80 },
 );
 
-test("whatever breaks off wherever, everything is told once", () => {
+test("every change is streamed exactly once, for any interruptions", () => {
   fc.assert(
     fc.property(steps, (all) => {
       const database = new Database();
@@ -194,7 +194,7 @@ const moment = fc
   .tuple(fc.nat(), fc.nat({ max: 50 }), fc.uniqueArray(fc.nat({ max: 49 }), { maxLength: 5 }))
   .map(([xmin, span, running]) => parseSnapshot(`${xmin}:${xmin + span}:${running.map((each) => xmin + each).join(",")}`) as Snapshot);
 
-test("a cursor is what was written, and no other text is one", () => {
+test("a cursor is parsed as it was formatted, and no other text is a cursor", () => {
   const cursors = fc.record({
     executionId: fc.nat(),
     at: moment,

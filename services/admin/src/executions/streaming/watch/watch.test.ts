@@ -159,7 +159,7 @@ const liveOf = (admin: ServedAdmin) => createClient({ channel: admin.channel, se
 const shown = (told: Told) => Object.fromEntries(told.phases);
 
 describe("a watch", () => {
-  test("tells what there is, then what changes, then the end, by another replica's hand", async () => {
+  test("streams the current state, then changes, then the end, also of changes by another replica", async () => {
     await workflow(1, Workflow.QUEUED);
     await node(2, Node.QUEUED);
     await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions" })).rowCount).toBe(1);
@@ -184,7 +184,7 @@ describe("a watch", () => {
     expect(told.messages.filter(({ reset }) => reset)).toHaveLength(1);
   });
 
-  test("goes on with another replica where it stopped: nothing twice, nothing left out", async () => {
+  test("continues with another replica where it stopped, without repetitions or gaps", async () => {
     await workflow(1, Workflow.RUNNING);
     await node(2, Node.RUNNING, { nodeId: "a" });
     const first = new Told(liveOf(here));
@@ -212,7 +212,7 @@ describe("a watch", () => {
     expect([after.failure, after.messages]).toEqual([undefined, []]);
   });
 
-  test("that stopped anywhere in a long first state goes on there", async () => {
+  test("that stopped within a long initial state continues there", async () => {
     const ids = Array.from({ length: 400 }, (_, index) => `n${String(index).padStart(3, "0")}`);
     await workflow(1, Workflow.RUNNING);
     await Promise.all(ids.map((nodeId) => node(2, Node.RUNNING, { nodeId, specNodeId: "x".repeat(200) })));
@@ -247,7 +247,7 @@ describe("a watch", () => {
     expect(shown(rest)).toEqual(expected);
   });
 
-  test("of an execution that has ended tells its state and ends; one that is not there is not found", async () => {
+  test("of an ended execution streams its state and ends; of a missing one it is NOT_FOUND", async () => {
     await workflow(1, Workflow.RUNNING);
     await workflow(2, Workflow.FAILED, { outputResult: { case: "error", value: { message: "no" } } });
     const recorded = async (text: string) => (await database.db.query({ text, values: [name] })).rowCount;
@@ -266,7 +266,7 @@ describe("a watch", () => {
     expect(missing.failure).toMatchObject({ code: Code.NOT_FOUND });
   });
 
-  test("a cursor of nowhere is refused; one of another execution begins anew", async () => {
+  test("with an invalid cursor is refused; with one of another execution it starts anew", async () => {
     const bad = new Told(liveOf(here), "nonsense");
     await bad.done;
     expect(bad.failure).toMatchObject({ code: Code.INVALID_ARGUMENT, message: expect.stringMatching(/cursor/) });
@@ -281,7 +281,7 @@ describe("a watch", () => {
     await other.stop();
   });
 
-  test("finds out by itself what nobody told of", async () => {
+  test("finds changes without notifications", async () => {
     const patient = await replica({
       config: adminConfigSchema.parse({ live: { pollSeconds: 0.2, heartbeatSeconds: 0.5 } }),
       bus: undefined,
@@ -298,7 +298,7 @@ describe("a watch", () => {
     await patient.stop();
   });
 
-  test("a deleted execution is not found any more", async () => {
+  test("of a deleted execution is NOT_FOUND", async () => {
     const told = new Told(liveOf(here));
     await told.until("", Workflow.UNDEFINED);
     const { rows } = await database.db.query<{ id: bigint }>({
@@ -313,7 +313,7 @@ describe("a watch", () => {
     expect(told.failure).toMatchObject({ code: Code.NOT_FOUND });
   });
 
-  test("many watchers of one execution cost the database what one does", async () => {
+  test("costs the database the same for many watchers of one execution as for one", async () => {
     let reads = 0;
     const db = {
       ...database.db,
@@ -339,8 +339,8 @@ describe("a watch", () => {
   });
 });
 
-describe("the end of a replica, of room, of a token", () => {
-  test("a replica that stops sends its watchers elsewhere; they go on by their cursors", async () => {
+describe("the end of a replica, a limit or a token", () => {
+  test("moves the watchers of a stopping replica to another, where they continue from their cursors", async () => {
     const leaving = await replica();
     const told = new Told(liveOf(leaving));
     await told.until("", Workflow.UNDEFINED);
@@ -358,7 +358,7 @@ describe("the end of a replica, of room, of a token", () => {
     await leaving.stop();
   });
 
-  test("more streams than there may be are refused; one that ends makes room", async () => {
+  test("refuses streams above the limit until another one ends", async () => {
     const small = await replica({ config: adminConfigSchema.parse({ live: { maxStreams: 1 } }) });
     const first = new Told(liveOf(small));
     await first.until("", Workflow.UNDEFINED);
@@ -373,7 +373,7 @@ describe("the end of a replica, of room, of a token", () => {
     await small.stop();
   });
 
-  describe("where callers are asked who they are", () => {
+  describe("with authentication", () => {
     let idp: TokenIssuer;
     let guarded: ServedAdmin;
     beforeAll(async () => {
@@ -393,7 +393,7 @@ describe("the end of a replica, of room, of a token", () => {
 
     const as = (claims: object): CallOptions => ({ metadata: { authorization: `Bearer ${idp.token({ sub: "ann", ...claims })}` } });
 
-    test("no stream without a token or with a role elsewhere", async () => {
+    test("a stream without a token or with a role in another project is refused", async () => {
       const nobody = new Told(liveOf(guarded));
       await nobody.done;
       expect(nobody.failure).toMatchObject({ code: Code.UNAUTHENTICATED });
@@ -402,7 +402,7 @@ describe("the end of a replica, of room, of a token", () => {
       expect(other.failure).toMatchObject({ code: Code.PERMISSION_DENIED });
     });
 
-    test("a token that expires ends the stream, and with another one it goes on", async () => {
+    test("a stream ends when its token expires, and continues with another token", async () => {
       // Tokens are verified with some seconds of leeway, which does not extend a stream.
       const told = new Told(liveOf(guarded), "", as({ exp: Math.floor(Date.now() / 1000) + 2 }));
       await told.until("", Workflow.UNDEFINED);
@@ -417,7 +417,7 @@ describe("the end of a replica, of room, of a token", () => {
   });
 });
 
-test("over REST: server-sent events, resumed by Last-Event-ID", async () => {
+test("over REST, a stream consists of server-sent events and resumes by Last-Event-ID", async () => {
   const open = (headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${here.port}/api/v1/watch/executions/p/d/${name}`, { headers: { accept: "text/event-stream", ...headers } });
   const first = await open();
@@ -442,7 +442,7 @@ test("over REST: server-sent events, resumed by Last-Event-ID", async () => {
   expect((await open({ "last-event-id": last })).status).toBe(204);
 });
 
-test("an execution that cannot be read keeps nobody waiting who watches another", async () => {
+test("an unreadable execution does not delay watchers of other executions", async () => {
   await node(1, Node.RUNNING);
   await task(1, Task.RUNNING);
   const broken = new Told(liveOf(here));

@@ -41,7 +41,7 @@ function told(outcome: CompileOutcome): { readonly thread: string; readonly ran:
   return { thread, ran: Number(ran) };
 }
 
-test("several at once are compiled one after the other by one thread", async () => {
+test("concurrent workflows are compiled one after another in one thread", async () => {
   const thread = started();
   const outcomes = (await Promise.all(["a", "b", "c"].map((name) => compileIn(thread, name)))).map(told);
   expect(outcomes.map(({ ran }) => ran)).toEqual([1, 2, 3]);
@@ -51,7 +51,7 @@ test("several at once are compiled one after the other by one thread", async () 
 test.each([
   ["exit", "the compiler's thread ended with 3"],
   ["throw", "the compiler's thread died"],
-])("a thread that goes (%s) takes one workflow with it; the others get another thread", async (how, message) => {
+])("a thread that dies (%s) fails only its current workflow, and another thread serves the others", async (how, message) => {
   const thread = started();
   const before = told(await compileIn(thread, "a"));
   const lost = compileIn(thread, how);
@@ -62,13 +62,13 @@ test.each([
   expect(next.thread).not.toBe(before.thread);
 });
 
-test("what the compiler throws is the fault of that workflow alone", async () => {
+test("an error of the compiler fails only its workflow", async () => {
   const thread = started();
   await expect(compileIn(thread, "fault")).rejects.toThrow("at line 1");
   expect(told(await compileIn(thread, "a")).ran).toBe(1);
 });
 
-test("what is referred to is brought in between; where that fails, it does so for this workflow alone", async () => {
+test("references are fetched during the compilation, and a failed fetch fails only its workflow", async () => {
   const thread = started();
   const task = create(IdentifierSchema, { name: "t" });
   const referring: EncodedTemplates = {
@@ -85,11 +85,11 @@ test("what is referred to is brought in between; where that fails, it does so fo
   expect(asked).toEqual([{ tasks: [task], launchPlans: [] }]);
 });
 
-test("bytes that are no templates are told apart", async () => {
+test("undecodable templates are reported", async () => {
   await expect(compileIn(started(), "malformed")).rejects.toThrow(MalformedTemplatesError);
 });
 
-test("after something large the thread ends at once, unless more waits", async () => {
+test("the thread ends after a large workflow unless others wait", async () => {
   const thread = started();
   const large = "x".repeat(1_000);
   const [first, second] = await Promise.all([compileIn(thread, large), compileIn(thread, "a")]);
@@ -98,14 +98,14 @@ test("after something large the thread ends at once, unless more waits", async (
   expect(told(await compileIn(thread, "a")).ran).toBe(2);
 });
 
-test("the thread ends when it has nothing to do, and there is another when there is", async () => {
+test("an idle thread ends, and a later workflow starts another", async () => {
   const thread = started(1);
   const first = told(await compileIn(thread, "a"));
   const another = async () => told(await compileIn(thread, "b")).thread !== first.thread;
   await expect.poll(another, { interval: 50, timeout: 10_000 }).toBe(true);
 });
 
-test("closing gives up what runs and what waits", async () => {
+test("closing rejects running and waiting compilations", async () => {
   const thread = started();
   const given = Promise.allSettled([compileIn(thread, "a"), compileIn(thread, "b")]);
   await thread.close();

@@ -59,7 +59,7 @@ const source: CompileSource = {
   ],
 };
 
-test("in steps, from bytes, it compiles to the same", () => {
+test("incremental compilation from bytes gives the same closure", () => {
   const take = compileInSteps();
   const workflow = id(ResourceType.WORKFLOW, "w");
   const renamed = { ...source, template: { ...source.template, id: id(ResourceType.WORKFLOW, "other") } };
@@ -75,7 +75,7 @@ test("in steps, from bytes, it compiles to the same", () => {
   expect(encodeTemplates(workflow, withoutNodes, encoded)).toEqual(encodeTemplates(workflow, source));
 });
 
-test("what is no template, and what cannot be looked through, says so at once", () => {
+test("an undecodable or unscannable template is refused at once", () => {
   const take = compileInSteps();
   const open = encodeTemplates(launchPlan, source);
   expect(take({ open: { ...open, template: open.template.subarray(0, -1) } })).toEqual({ malformed: expect.any(String) });
@@ -83,7 +83,7 @@ test("what is no template, and what cannot be looked through, says so at once", 
   expect(take({ open: { ...open, subWorkflows: twice } })).toMatchObject({ outcome: { ok: false } });
 });
 
-test("what does not compile says why", () => {
+test("a compilation error has the reason", () => {
   expect(
     compileToBytes({ ...source, launchPlans: [{ ...source.launchPlans[0]!, expectedInputs: create(ParameterMapSchema) }] }),
   ).toMatchObject({
