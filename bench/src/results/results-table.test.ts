@@ -39,7 +39,7 @@ describe("a figure", () => {
     expect(formatFigure(figure)).toBe(text);
   });
 
-  test("of five runs has their median and range", () => {
+  test("has the median and range of five runs", () => {
     expect(figureOf([3, 1, 2, 5, 4], "s")).toEqual({ unit: "s", median: 3, min: 1, max: 5, runs: 5 });
   });
 });

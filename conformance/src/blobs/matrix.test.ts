@@ -111,7 +111,7 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     await expect(blobs.getFile(at("files/there"), nowhere)).rejects.not.toThrow(BlobUnavailableError);
   });
 
-  test.skipIf(skip)("of concurrent writers that may not replace, one succeeds", async () => {
+  test.skipIf(skip)("exactly one of several concurrent writers that may not replace succeeds", async () => {
     const writers = Array.from({ length: 8 }, (_, i) => blobs.put(at("once"), bytes(`writer ${i}`), { ifAbsent: true }));
     const results = await Promise.all(writers);
     expect(results.filter((result) => result === "written")).toHaveLength(1);

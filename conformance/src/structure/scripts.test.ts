@@ -68,7 +68,7 @@ test.each([
   expect([status, output]).toEqual([1, expect.stringContaining(problem)]);
 });
 
-test("comments open with a verb or a noun and name the actor", () => {
+test("comments and test titles open with a verb or a noun and name the actor", () => {
   expect(run("check-comments.mjs")).toEqual({ status: 0, output: "" });
 });
 
@@ -77,10 +77,13 @@ test.each([
   ["planted.ts", "/**\n * What it gives.\n */", 'a comment opens with "What"'],
   ["planted.ts", "/** Returns it.\n * @param x of the thing */", 'a comment opens with "of"'],
   ["planted.ts", "// Runs when\n// somebody asks.", 'a comment says "somebody"'],
+  ["planted.test.ts", 'test("what is kept", () => {});', 'a title opens with "what"'],
+  ["planted.test.ts", "describe.skipIf(no)(`nobody is ${told}`, () => {});", 'a title says "nobody"'],
+  ["planted.test.ts", 'test.each([["whoever asks", 1]])("%s", () => {});', 'a row says "whoever"'],
   ["planted.proto", "// Of the last look.", 'a comment opens with "Of"'],
   ["planted.proto", "/* Runs as whoever made it. */", 'a comment says "whoever"'],
   ["planted.proto", `// Names ${"it ".repeat(32)}`, "a line of a comment has 105 columns"],
-])("the check of comments finds in %s %j", (name, comment, problem) => {
+])("the check of comments and titles finds in %s %j", (name, comment, problem) => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-comments-"));
   const text = name.endsWith(".proto") ? 'option go_package = "x// What is text";' : 'export const x = "// What is text";';
   const planted = (comments: string) => writeFileSync(join(folder, name), `${comments}\n${text}\n`);

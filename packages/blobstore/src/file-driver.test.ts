@@ -23,7 +23,7 @@ test("a blob can be read completely until it is deleted", async () => {
   expect(await blobs.get(uri)).toBeUndefined();
 });
 
-test("of concurrent writers with ifAbsent exactly one writes", async () => {
+test("exactly one of several concurrent writers with ifAbsent writes", async () => {
   const uri = `${folder()}/once`;
   const results = await Promise.all(Array.from({ length: 8 }, (_, i) => blobs.put(uri, bytes(`writer ${i}`), { ifAbsent: true })));
   expect(results.filter((result) => result === "written")).toHaveLength(1);

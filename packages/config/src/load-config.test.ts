@@ -29,7 +29,7 @@ test("flags override the environment, which overrides the file", () => {
   });
 });
 
-test("of several files the later one overrides the earlier one, key by key", () => {
+test("a later file overrides an earlier one, key by key", () => {
   const settings = file("port: 2\ndatabase: {url: file, maxConnections: 9}\ntags: [a]\n");
   const secret = file("database: {url: secret}\ntags: [b]\n");
   expect(load(["--config", settings, "--config", secret])).toEqual({

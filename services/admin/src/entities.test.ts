@@ -106,7 +106,7 @@ async function atOnce(call: () => Promise<unknown>): Promise<string[]> {
 const once = ["6", "6", "6", "6", "6", "6", "6", "OK"];
 
 describe("registration", () => {
-  test("of the same task is stored once under concurrency, and a different one is refused with the differences", async () => {
+  test("stores a task once under concurrency, and refuses a different one with the differences", async () => {
     expect(await atOnce(() => createTask("same", { custom: { b: 1, a: 2 } }))).toEqual(once);
     expect((await failure(createTask("same", { custom: { a: 2, b: 1 } }))).code).toBe(Code.ALREADY_EXISTS);
     const different = await failure(createTask("same", { target: { case: "container", value: { image: "image:2", args: ["run"] } } }));
@@ -116,7 +116,7 @@ describe("registration", () => {
     expect(entities).toHaveLength(1);
   });
 
-  test("of the same workflow and launch plan is stored once under concurrency", async () => {
+  test("stores a workflow and a launch plan once under concurrency", async () => {
     await createTask("t");
     expect(await atOnce(() => admin.createWorkflow(workflow("once", "t")))).toEqual(once);
     expect(await atOnce(() => admin.createLaunchPlan(launchPlan("once", "once")))).toEqual(once);
@@ -390,7 +390,7 @@ describe("attributes", () => {
   const queue = (tag: string) => ({ target: { case: "executionQueueAttributes" as const, value: { tags: [tag] } } });
   const kind = MatchableResource.EXECUTION_QUEUE;
 
-  test("of the most specific level apply, and plugin overrides set concurrently are all kept", async () => {
+  test("apply from the most specific level, and concurrent updates of plugin overrides are all kept", async () => {
     const { project, domain } = scope;
     await admin.updateProjectAttributes({ attributes: { project, matchingAttributes: queue("p") } });
     const ofWorkflow = async () => {

@@ -300,7 +300,7 @@ describe("sub-workflows", () => {
     ],
   ])("%s", (_, args, errors) => expect(errorsOf(...args)).toEqual(errors));
 
-  it("that use themselves are reported as a cycle", () => {
+  it("are reported as a cycle if they use themselves", () => {
     const loop = ["a", "b", "c"].map((name, i) =>
       workflow(name, { nodes: [{ id: `${name}0`, target: calls(["b", "c", "b"][i] as string) }] }),
     );

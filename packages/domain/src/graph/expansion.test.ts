@@ -15,18 +15,18 @@ function doubling(count: number): { root: GraphUse; find: (key: string) => Graph
 }
 
 describe("node instances", () => {
-  test("of a graph without sub-workflows are its own nodes", () => {
+  test("are counted as the graph's own nodes without sub-workflows", () => {
     expect(expansionOf(graph("w", 7), among())).toEqual({ instances: 7, depth: 1 });
   });
 
-  test("of a sub-workflow count once for each node that runs it", () => {
+  test("are counted once for each node that runs their sub-workflow", () => {
     expect(expansionOf(graph("w", 3, "a", "a", "b"), among(graph("a", 5, "b"), graph("b", 2)))).toEqual({
       instances: 3 + 2 * (5 + 2) + 2,
       depth: 3,
     });
   });
 
-  test("of 40 sub-workflows that each run the next twice are counted without expansion", () => {
+  test("are counted without expansion for 40 sub-workflows that each run the next twice", () => {
     const { root, find } = doubling(40);
     let looked = 0;
     const expansion = expansionOf(root, (key) => {
@@ -37,16 +37,16 @@ describe("node instances", () => {
     expect(looked).toBe(40);
   });
 
-  test("of a chain 20,000 levels deep are counted", () => {
+  test("are counted for a chain 20,000 levels deep", () => {
     const find = (key: string) => graph(key, 1, ...(Number(key) < 20_000 ? [String(Number(key) + 1)] : []));
     expect(expansionOf(graph("w", 1, "1"), find)).toEqual({ instances: 20_001, depth: 20_001 });
   });
 
-  test("of an unknown sub-workflow are not counted", () => {
+  test("are not counted for an unknown sub-workflow", () => {
     expect(expansionOf(graph("w", 3, "gone", "gone"), among())).toEqual({ instances: 3, depth: 1 });
   });
 
-  test("of a sub-workflow that contains itself are refused with the cycle", () => {
+  test("are refused with the cycle for a sub-workflow that contains itself", () => {
     const find = among(graph("a", 1, "b"), graph("b", 1, "a"));
     expect(() => expansionOf(graph("w", 1, "a"), find)).toThrow("sub-workflow [a] contains itself: a -> b -> a");
     expect(() => expansionOf(graph("w", 1, "c"), among(graph("c", 1, "c")))).toThrow("sub-workflow [c] contains itself: c -> c");

@@ -53,7 +53,7 @@ describe("a pending pod", () => {
     expect(look(pod({}))).toEqual({ kind: "waiting" });
   });
 
-  it("that cannot be scheduled is QUEUED with the scheduler's reason", () => {
+  it("is QUEUED with the scheduler's reason while it cannot be scheduled", () => {
     const conditions = [
       { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1 nodes are available", lastTransitionTime: ago(5) },
     ];
@@ -65,7 +65,7 @@ describe("a pending pod", () => {
   });
 
   it.each(["ErrImagePull", "ContainerCreating", "PodInitializing", undefined])(
-    "whose container waits with %s is initializing",
+    "is initializing while its container waits with %s",
     (reason) => {
       expect(look(pod(pending(reason, 60 * MINUTE, "")))).toEqual({
         kind: "progress",
@@ -201,7 +201,7 @@ describe("a running pod", () => {
     expect(look(pod(running(), { primary: null }))).toMatchObject({ phase: "RUNNING" });
   });
 
-  it("that is deleted by another client fails with kind SYSTEM", () => {
+  it("fails with kind SYSTEM if another client deletes it", () => {
     const metadata = { deletionTimestamp: ago(0) };
     const failure = {
       recoverable: true,
@@ -214,7 +214,7 @@ describe("a running pod", () => {
     expect(look(pod(running(container(exited(0))), { metadata }))).toEqual({ kind: "succeeded" });
   });
 
-  it("that is deleted without grace period counts as missing, unless it has finalizers", () => {
+  it("counts as missing after a deletion without grace period, unless it has finalizers", () => {
     const metadata = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 0 };
     const status = running(container({ running: {} }));
     expect(look(pod(status, { metadata }))).toEqual({

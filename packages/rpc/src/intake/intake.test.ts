@@ -298,7 +298,7 @@ describe("requests in flight", () => {
 });
 
 describe("slow clients", () => {
-  test("that send no request have their stream ended", async () => {
+  test("lose their stream if they send no request", async () => {
     const { session } = await start({ requestMs: 50 });
     expect(await streamEnd(openStream(session, LIST))).toMatchObject({ code: Code.DEADLINE_EXCEEDED });
     const begun = openStream(session, LIST);
@@ -326,7 +326,7 @@ describe("slow clients", () => {
     expect(await slowEnd).toMatchObject({ code: 0 });
   });
 
-  test("that do not finish a request head have their connection closed", async () => {
+  test("lose their connection if they do not finish a request head", async () => {
     const { port } = await start({ headersMs: 50 });
     const socket = connectTcp(port, "127.0.0.1");
     socket.on("error", () => undefined);

@@ -158,7 +158,7 @@ describe("paths", () => {
     expect(last()).toMatchObject({ id: { project: "p", domain: "d-x", name: "a b", version: "v1" } });
   });
 
-  test("of an additional binding reach the same method", async () => {
+  test("in an additional binding reach the same method", async () => {
     await exchange("/api/v1/task_executions/p/d/e/n/tp/td/tn/tv/3");
     expect(last()).toMatchObject({
       id: { taskId: { project: "tp", version: "tv" }, nodeExecutionId: { executionId: { name: "e" }, nodeId: "n" }, retryAttempt: 3 },
@@ -459,7 +459,7 @@ describe("responses", () => {
     expect((await exchange(path, { headers: { "grpc-timeout": timeout } })).status).toBe(short ? 504 : 200);
   });
 
-  test("of streams are JSON lines", async () => {
+  test("are JSON lines for streams", async () => {
     const path = "/api/v1/agent/task/logs/a/1/meta";
     const answer = await exchange(`${path}?token=t`);
     expect(

@@ -188,7 +188,7 @@ describe("unary calls", () => {
     }
   });
 
-  test("that fail with an undeclared error return INTERNAL and a constant text, and its stack is logged", async () => {
+  test("return INTERNAL and a constant text for an undeclared error, and log its stack", async () => {
     const lines: { fields: { err?: Error }; text: string }[] = [];
     const logger = createLogger({ service: "test", level: "silent" });
     logger.error = ((fields: { err?: Error }, text: string) => void lines.push({ fields, text })) as typeof logger.error;
@@ -277,7 +277,7 @@ describe("unary calls", () => {
     }
   });
 
-  test("that are aborted while their metadata are fetched are not sent", async () => {
+  test("are not sent when they are aborted while their metadata are fetched", async () => {
     let calls = 0;
     const { port } = await start({ services: [implement(AdminService, { getTask: () => ({ shortDescription: String(++calls) }) })] });
     const given = new AbortController();
@@ -407,7 +407,7 @@ describe("streams", () => {
     expect(answered).toBe(1);
   });
 
-  test("of many requests accumulate no listeners", async () => {
+  test("accumulate no listeners over many requests", async () => {
     const { channel } = await start({
       services: [
         implement(SyncAgentService, {
@@ -429,7 +429,7 @@ describe("streams", () => {
     expect([answered, warnings]).toEqual([20, []]);
   });
 
-  test("of the server stop when the client leaves the loop", async () => {
+  test("stop on the server when the client leaves the loop", async () => {
     const stopped = Promise.withResolvers<void>();
     const errors: string[] = [];
     const logger = createLogger({ service: "test", level: "silent" });

@@ -136,7 +136,7 @@ test("concurrent writers and deleters of keys in one folder do not disturb each 
   for (const key of await listed(store)) expect(await read(store, key)).toMatch(/^(\d+|f\/g\/last)$/);
 });
 
-test("of concurrent writers with ifAbsent exactly one writes", async () => {
+test("exactly one of several concurrent writers with ifAbsent writes", async () => {
   const store = await open();
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, async (_, i) => {

@@ -76,7 +76,7 @@ describe("Kubernetes protobuf", () => {
 });
 
 describe("JSON patches", () => {
-  test("whose copies double the object are refused", { timeout }, () => {
+  test("are refused if their copies double the object", { timeout }, () => {
     const doubling = numbered(40, (i) => ({ op: "copy", from: "", path: `/a${String(i)}` }));
     expect(() => jsonPatch({ a: 1 }, doubling)).toThrow(/copy more than/);
   });
@@ -97,7 +97,7 @@ describe("JSON patches", () => {
     ).toThrow(JsonPatchError);
   });
 
-  test("that repeatedly move items to the front are refused", { timeout }, () => {
+  test("are refused if they repeatedly move items to the front", { timeout }, () => {
     const list = numbered(300_000, () => 0);
     expect(() =>
       jsonPatch(
@@ -113,7 +113,7 @@ describe("JSON patches", () => {
     ).toThrow(/move more than/);
   });
 
-  test("that nest ever deeper together are refused", { timeout }, () => {
+  test("are refused if they nest ever deeper together", { timeout }, () => {
     const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
     const path = "/a".repeat(300);
     const once = jsonPatch({}, [{ op: "add", path: "/a", value: nested(300) }]);
@@ -161,7 +161,7 @@ describe("selectors", () => {
     expect(() => parseFieldSelector("type!=a,".repeat(8_000), "Secret")).toThrow(/at most 200 terms/);
   });
 
-  test("that are too long are refused with a short error", () => {
+  test("are refused with a short error if they are too long", () => {
     expect(() => parseLabelSelector(`${"a".repeat(60_000)} ?`)).toThrow(/^.{0,1200}$/s);
     expect(() => parseFieldSelector(`${"a".repeat(60_000)}?`, "Pod")).toThrow(/^.{0,2400}$/s);
   });

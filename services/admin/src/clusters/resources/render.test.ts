@@ -24,7 +24,7 @@ describe("values", () => {
     customData: { development: { b: { value: "domain" }, c: { value: "domain" } }, production: { a: { value: "other" } } },
   };
 
-  test("of attributes override those of the domain, which override the defaults", () => {
+  test("from attributes override those of the domain, which override the defaults", () => {
     const given = values(config, { attributes: { c: "attribute" } });
     expect(["a", "b", "c"].map((name) => data(map(`{{ ${name} }}`), given))).toEqual(["all", "domain", "attribute"]);
   });
@@ -42,7 +42,7 @@ describe("values", () => {
     expect(rules(map("{{ y }}"))).toEqual(["{{ y }} has no value: no attribute, customData of the domain or templateData gives it one"]);
   });
 
-  test("of namespace, project and domain cannot be overridden", () => {
+  test("for namespace, project and domain cannot be overridden", () => {
     expect(data(map("{{ namespace }} {{ project }} {{ domain }}"), values({}, { attributes: { namespace: "kube-system" } }))).toBe(
       "p1-development p1 development",
     );
@@ -82,7 +82,7 @@ describe("templates", () => {
     );
   });
 
-  test("that break a rule are reported, and the others are used", () => {
+  test("are reported if they break a rule, and the others are used", () => {
     const text = `${map("1")}---\nkind: X\n---\napiVersion: v1\nkind: Secret\nmetadata: {}\n---\n- a\n---\n# nothing\n`;
     expect(rendered(text).manifests).toHaveLength(1);
     expect(rules(text)).toEqual([

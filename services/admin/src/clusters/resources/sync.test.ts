@@ -193,7 +193,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     expect(await quota()).toEqual({ "limits.cpu": "5", pods: "7" });
   });
 
-  test("that break a rule are reported with their template and do not block others", async () => {
+  test("are reported with their template if they break a rule, and do not block others", async () => {
     writeFileSync(
       join(folder, "bad.yaml"),
       `${TEMPLATES["quota.yaml"].replace("{{ quotaCpu }}", '"{{ password }}"').replace("project-quota", "second")}`,
@@ -218,14 +218,14 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     for (const name of ["bad.yaml", "kind.yaml"]) rmSync(join(folder, name));
   });
 
-  test("of a data plane that is down are created after its recovery", async () => {
+  test("are created after the recovery of a data plane that was down", async () => {
     expect(await status("development", "west")).toMatchObject({ state: "waiting", reason: "data plane west is down", resources: [] });
     downs.clear();
     await syncAll();
     expect((await status("development", "west"))?.state).toBe("synced");
   });
 
-  test("of a new project are created at once, and those of an archived project are left unchanged", async () => {
+  test("are created at once for a new project and left unchanged for an archived one", async () => {
     await served.admin.registerProject({ project: { id: "beta", name: "beta" } });
     await syncAll();
     expect(await quota("beta-development")).toMatchObject({ "limits.cpu": "1" });

@@ -142,7 +142,7 @@ describe("ends without an event", () => {
     expect(nodeExecutions.map(({ closure }) => Node[closure?.phase ?? 0])).toEqual(["ABORTED", "SUCCEEDED"]);
   });
 
-  test("of a node without any event have its times, error and outputs from the resource, until an event arrives", async () => {
+  test("have times, error and outputs from the resource for a node without any event, until an event arrives", async () => {
     const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o: {} } }))).toString("base64");
     const times = { startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z" };
     const nodeStatus = {
@@ -312,7 +312,7 @@ describe("late events", () => {
     expect(await seen()).toMatchObject({ n0: "SUCCEEDED", n1: "SUCCEEDED" });
   });
 
-  test("that report RUNNING are settled, too", async () => {
+  test("with phase RUNNING are settled, too", async () => {
     await record(workflow(Workflow.FAILED));
     await settle();
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));

@@ -200,7 +200,7 @@ test("events for missing parents name them as missing", async () => {
 });
 
 describe("nodes within nodes", () => {
-  test("of a sub-workflow are recorded with their attempts", async () => {
+  test("a sub-workflow is recorded with the attempts of its nodes", async () => {
     await node("n1", Node.RUNNING, { isParent: true });
     await node("n1-0-start-node", Node.SUCCEEDED, within("n1", "start-node"));
     await node("n1-0-n0", Node.RUNNING, within("n1", "n0"));
@@ -221,7 +221,7 @@ describe("nodes within nodes", () => {
   test.each([
     ["small", 10],
     ["large", 5_000],
-  ])("of a dynamic node keep the %s graph that was reported once", async (_, nodes) => {
+  ])("a dynamic node keeps the %s graph that was reported once", async (_, nodes) => {
     const id = { resourceType: ResourceType.WORKFLOW, project: "p", domain: "d", name: "dyn", version: "v" };
     const template = { id, nodes: Array.from({ length: nodes }, (__, i) => ({ id: `${"node".repeat(20)}-${i}` })) };
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template } });
@@ -240,7 +240,7 @@ describe("nodes within nodes", () => {
     });
   });
 
-  test("of a dynamic node stay dynamic when the end comes from an engine that no longer knows it", async () => {
+  test("a dynamic node stays dynamic when an engine that no longer knows it reports its end", async () => {
     const value = { dynamicWorkflow: { dynamicJobSpecUri: at("n0/data/0/futures.pb") } };
     await node("n0", Node.RUNNING);
     await node("n0", Node.DYNAMIC_RUNNING, { isDynamic: true, isParent: true, targetMetadata: { case: "taskNodeMetadata", value } });
@@ -256,7 +256,7 @@ describe("nodes within nodes", () => {
     });
   });
 
-  test("of a dynamic node whose graph object is missing are recorded without the graph", async () => {
+  test("a dynamic node whose graph object is missing is recorded without the graph", async () => {
     const nodes = Array.from({ length: 5_000 }, (__, i) => ({ id: `${"node".repeat(20)}-${i}` }));
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template: { nodes } } });
     await node("n0", Node.RUNNING, { targetMetadata: { case: "taskNodeMetadata", value: { dynamicWorkflow: { compiledWorkflow } } } });
@@ -265,7 +265,7 @@ describe("nodes within nodes", () => {
     expect((await admin.getNodeExecutionData({ id: nodeId("n0") })).dynamicWorkflow).toBeUndefined();
   });
 
-  test("of a task, as old engines report them, are recorded", async () => {
+  test("nodes within a task are recorded as old engines report them", async () => {
     await node("n0", Node.RUNNING, { eventVersion: 0 });
     await task("n0", Task.RUNNING);
     const id = { taskId, nodeExecutionId: nodeId("n0"), retryAttempt: 0 };
@@ -275,7 +275,7 @@ describe("nodes within nodes", () => {
     expect((await admin.getTaskExecution({ id })).isParent).toBe(true);
   });
 
-  test("of a launch plan show the launched execution from then on", async () => {
+  test("a launch plan node shows the launched execution from its first report on", async () => {
     const child = { project: "p", domain: "d", name: `${name}c` };
     await insertExecution(db, bareExecution(child.name));
     await node("n0", Node.QUEUED);
@@ -285,7 +285,7 @@ describe("nodes within nodes", () => {
     expect(closure?.targetMetadata).toMatchObject({ case: "workflowNodeMetadata", value: { executionId: child } });
   });
 
-  test("of an array report its items with its task, some at a time and all at the end", async () => {
+  test("an array node reports its items with its task, some at a time and all at the end", async () => {
     const item = (index: number, phase: Task, retryAttempt = 0) => ({
       externalId: `${name}-n0-0-n${index}-${retryAttempt}`,
       index,

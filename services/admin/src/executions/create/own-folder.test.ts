@@ -23,7 +23,7 @@ test("a domain with a dash owns the folders that a shorter domain could reach", 
   expect(collidingProjectDomains({ project: "lab", domain: "a-b", name: "x" }, domains)).toEqual([]);
 });
 
-test("of two executions with one folder exactly one is refused", () => {
+test("exactly one of two executions with one folder is refused", () => {
   const domains = ["a-b", "b", "a", "a-b-c"];
   const folder = "lab-a-b-c-x";
   const executions = ["lab", "lab-a", "lab-a-b", "b"].flatMap((project) =>

@@ -47,7 +47,7 @@ describe("content stored below its MD5", () => {
   test.each([
     ["by its ETag", { etag: MD5.toString("hex") }],
     ["by its metadata", { etag: "encrypted", metadata: { flytecontentmd5: MD5.toString("base64") } }],
-  ])("that exists, known %s, is not written again: a repeated upload goes to a copy", async (_how, head) => {
+  ])("is not written again if it exists, known %s: a repeated upload goes to a copy", async (_how, head) => {
     stored.set(`${BASE}/${FOLDER}/fast.tar.gz`, head);
     const { nativeUrl } = await upload(bundle);
     expect(nativeUrl).toBe(`${BASE}/${FOLDER}/fast.tar.gz`);

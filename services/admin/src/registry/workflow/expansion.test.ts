@@ -103,7 +103,7 @@ describe("launch", () => {
         served = await serveAdmin({ config: bounded, db });
       },
     ],
-  ])("of a workflow %s is refused", async (_, before) => {
+  ])("is refused for a workflow %s", async (_, before) => {
     await servedBefore.admin.createWorkflow(nested("old", 40, 2)).catch(() => undefined);
     await servedBefore.admin
       .createLaunchPlan({

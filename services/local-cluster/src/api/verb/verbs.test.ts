@@ -235,7 +235,7 @@ describe("delete", () => {
     });
   });
 
-  test("of a collection follows the label selector", async () => {
+  test("removes the objects of a collection that match a label selector", async () => {
     for (const name of ["dc-1", "dc-2", "dc-3"])
       await k.call("POST", CM, { body: { metadata: { name, labels: { set: name === "dc-3" ? "b" : "a" } } } });
     await k.call("DELETE", `${CM}?labelSelector=set%3Da`);

@@ -230,7 +230,7 @@ describe("a map", () => {
 });
 
 describe("a large map", () => {
-  it("of ten thousand items costs no more per item than a small one", () => {
+  it("costs no more per item with ten thousand items than a small one", () => {
     const items = Array.from({ length: 10_000 }, (_, index) => index);
     const d = Driver.of(mapped({ parallelism: 100 }, items));
     let [answered, written] = [0, 0];

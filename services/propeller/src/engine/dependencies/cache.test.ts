@@ -180,7 +180,7 @@ describe("an unavailable catalog", () => {
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
   });
 
-  it("that refuses a lookup is not asked again", () => {
+  it("is not asked again after it refused a lookup", () => {
     const d = Driver.of(cached(), config);
     settle(d, "catalogGet", { kind: "refused", code: "INVALID_ARGUMENT", message: "no" });
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);

@@ -88,7 +88,7 @@ describe("a large graph", () => {
     expect(run.needsCapacity).toBe(false);
   });
 
-  it("of ten thousand sequential nodes neither recurses nor slows down", () => {
+  it("neither recurses nor slows down with ten thousand sequential nodes", () => {
     const nodes: Record<string, NodeSpec> = {};
     for (let i = 0; i < 10_000; i++) nodes[`n${i}`] = i === 0 ? task : { kind: "task", after: [`n${i - 1}`] };
     const d = Driver.of({ main: { nodes: { ...nodes, other: task }, finishExecutable: true } });

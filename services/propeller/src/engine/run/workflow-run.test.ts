@@ -225,7 +225,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("of the node permit no further attempt", () => {
+  it("permit no further attempt if they are the node's", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
     d.reply("n0", "RUNNING");
     d.advance(16_001);
@@ -239,7 +239,7 @@ describe("deadlines", () => {
     });
   });
 
-  it("of the node are reported as such, regardless of earlier failures", () => {
+  it("are reported as the node's, regardless of earlier failures", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
     d.reply("n0", "FAILED", { kind: "USER" });
     d.advance(16_001);
@@ -546,7 +546,7 @@ describe("an abort", () => {
     expect(d.resource.metadata["finalizers"]).toBeUndefined();
   });
 
-  it("of a workflow that never ran completes at once", () => {
+  it("completes at once for a workflow that never ran", () => {
     const workflow = { ...Driver.of(chain).workflow, deletionRequested: true };
     const d = new Driver(workflow);
     d.observe({ kind: "load", isNew: true });
@@ -605,7 +605,7 @@ describe("late, duplicate and lost messages", () => {
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, attempts: 1 });
   });
 
-  it("of an ended attempt that runs again are answered with ABORT", () => {
+  it("are answered with ABORT if they are from an ended attempt that runs again", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 } } } });
     const first = d.request("n0");
     d.reply("n0", "FAILED");
@@ -616,7 +616,7 @@ describe("late, duplicate and lost messages", () => {
     expect(d.takeRequests().at(-1)).toBe("n0/0 ABORT");
   });
 
-  it("of terminal events are repeated until admin has recorded them", () => {
+  it("are compensated for terminal events by repetition until admin has recorded them", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
     d.reply("n0", "SUCCEEDED");
     d.takeEventTexts();

@@ -212,7 +212,7 @@ describe("a watch", () => {
     expect([after.failure, after.messages]).toEqual([undefined, []]);
   });
 
-  test("that stopped within a long initial state continues there", async () => {
+  test("continues within a long initial state where it stopped", async () => {
     const ids = Array.from({ length: 400 }, (_, index) => `n${String(index).padStart(3, "0")}`);
     await workflow(1, Workflow.RUNNING);
     await Promise.all(ids.map((nodeId) => node(2, Node.RUNNING, { nodeId, specNodeId: "x".repeat(200) })));
@@ -247,7 +247,7 @@ describe("a watch", () => {
     expect(shown(rest)).toEqual(expected);
   });
 
-  test("of an ended execution streams its state and ends; of a missing one it is NOT_FOUND", async () => {
+  test("streams the state of an ended execution and ends; for a missing one it is NOT_FOUND", async () => {
     await workflow(1, Workflow.RUNNING);
     await workflow(2, Workflow.FAILED, { outputResult: { case: "error", value: { message: "no" } } });
     const recorded = async (text: string) => (await database.db.query({ text, values: [name] })).rowCount;
@@ -298,7 +298,7 @@ describe("a watch", () => {
     await patient.stop();
   });
 
-  test("of a deleted execution is NOT_FOUND", async () => {
+  test("is NOT_FOUND for a deleted execution", async () => {
     const told = new Told(liveOf(here));
     await told.until("", Workflow.UNDEFINED);
     const { rows } = await database.db.query<{ id: bigint }>({
