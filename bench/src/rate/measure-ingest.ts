@@ -108,7 +108,7 @@ async function publishAll(
     const { recorded, others } = await readEventCounts(stack);
     const failed = others - before.others;
     if (recorded - before.recorded + failed >= made.length) return { rate: perSecond(), sentRate, failed };
-    if (performance.now() - began > timeoutMs) throw new Error(`of ${made.length} events only ${recorded - before.recorded} were recorded`);
+    if (performance.now() - began > timeoutMs) throw new Error(`only ${recorded - before.recorded} of ${made.length} events were recorded`);
     await sleep(20);
   }
 }

@@ -49,7 +49,7 @@ export async function startStackOnNode({ flags = [], environment = {} }: NodeOpt
     await ended;
     const left = processesOf(folder);
     rmSync(folder, { recursive: true, force: true });
-    if (left.length > 0) throw new Error(`left behind by the node: ${left.map(({ command }) => command).join("; ")}`);
+    if (left.length > 0) throw new Error(`processes that outlived the node: ${left.map(({ command }) => command).join("; ")}`);
   };
   while (!/^ready$/m.test(output)) {
     if (child.exitCode !== null) throw new Error(`the node did not become ready:\n${output}`);

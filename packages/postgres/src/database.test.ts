@@ -49,7 +49,7 @@ test("replicas that migrate concurrently apply each file once; changed, misnamed
 
 test("a build starts on a schema with later additions, but not when a later migration removed parts that it uses", async () => {
   const [first, second] = [{ "0001_a.sql": "CREATE TABLE a2 (id int);" }, { "0002_b.sql": "ALTER TABLE a2 ADD COLUMN b int;" }];
-  const third = { "0003_c.sql": "-- contract after 0002: nobody reads id since 0002\nALTER TABLE a2 DROP COLUMN id;" };
+  const third = { "0003_c.sql": "-- contract after 0002: id is unused since 0002\nALTER TABLE a2 DROP COLUMN id;" };
   const name = `versions_${process.pid}`;
   await db.query({ text: `CREATE DATABASE ${name}` });
   const own = createPool({ url: server.url.replace(/\/[^/]*$/, `/${name}`), logger });

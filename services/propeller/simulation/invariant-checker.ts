@@ -58,7 +58,7 @@ export class InvariantChecker {
   }
 
   get #seen(): ObservedSystem {
-    if (this.#parts === undefined) throw new Error("there is nothing to see yet");
+    if (this.#parts === undefined) throw new Error("nothing has been observed yet");
     return this.#parts;
   }
 

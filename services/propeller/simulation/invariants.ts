@@ -88,7 +88,7 @@ function compare(before: Statuses, after: Statuses, { path, said }: { path: stri
     const name = path + id;
     if (next === undefined) {
       // A branch that starts again restarts its arms.
-      if (old.parentNode === undefined && old.phase !== 7) said.push(`node ${name} is gone`);
+      if (old.parentNode === undefined && old.phase !== 7) said.push(`node ${name} has lost its status`);
       continue;
     }
     if (isTerminalNode(old.phase) && old.parentNode === undefined && next.phase !== old.phase)

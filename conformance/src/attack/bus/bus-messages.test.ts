@@ -56,7 +56,7 @@ const pids = () => JSON.stringify(SERVICES.map((part) => stack.pids(part)));
 
 const connectAs = (user: string): RawBus => {
   const bus = users.get(user);
-  if (bus === undefined) throw new Error(`${user} is no user of the stack's bus`);
+  if (bus === undefined) throw new Error(`${user} is not a user of the stack's bus`);
   return bus;
 };
 

@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const connectAs = (user: string): RawBus => {
   const bus = connections.get(user);
-  if (bus === undefined) throw new Error(`${user} is no user of the server`);
+  if (bus === undefined) throw new Error(`${user} is not a user of the server`);
   return bus;
 };
 

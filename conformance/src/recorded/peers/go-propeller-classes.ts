@@ -9,7 +9,7 @@ export const GO_PROPELLER_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "interruption-in-place-of-exit",
     reason:
-      "Go FlytePropeller tells a container's exit or an interruption of its pod, by what it sees first: it told the exit when the records were made, and the interruption here.",
+      "Go FlytePropeller reports a container's exit or an interruption of its pod, whichever it observes first: the exit in the records, and the interruption here.",
     covers: ({ path, at, recorded, observed, theirs, ours }) =>
       reportsExit(ours) &&
       ENGINE_CLASSES.some(

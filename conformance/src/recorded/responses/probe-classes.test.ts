@@ -26,7 +26,7 @@ describe("a request that cannot be decoded", () => {
   test("gets no other code, and a request that was decoded does not", () => {
     expect(classOf(recorded, "code: OK want INTERNAL (message: '')")).toBeUndefined();
     expect(classOf(recorded, "code: UNAVAILABLE want INTERNAL (message: 'away')")).toBeUndefined();
-    expect(classOf({ ...recorded, message: "the database is away" }, line)).toBeUndefined();
+    expect(classOf({ ...recorded, message: "the database is unavailable" }, line)).toBeUndefined();
     const { hex: _, ...decoded } = recorded;
     expect(classOf({ ...decoded, rpc: "AdminService/ListTasks" }, line)).toBeUndefined();
   });

@@ -30,7 +30,7 @@ export interface ProbeDifference {
 export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   {
     name: "request-that-cannot-be-decoded",
-    reason: "A request that cannot be decoded is the caller's fault: INVALID_ARGUMENT; INTERNAL is kept for ours (docs/decisions/0008).",
+    reason: "An undecodable request is an error of the caller: INVALID_ARGUMENT. INTERNAL is reserved for errors of the server (docs/decisions/0008).",
     covers: ({ recorded, lines }) =>
       recorded.hex !== undefined &&
       recorded.code === "INTERNAL" &&
@@ -40,7 +40,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   {
     name: "array-with-lists",
     reason:
-      "Arrays over launch plans and over tasks with their own interface take and give lists, so they are compiled; Go Flyte takes the item's interface for the array's and finds the types wrong (docs/decisions/0012).",
+      "Arrays over launch plans and over tasks with their own interface have lists as inputs and outputs, so they compile; Go Flyte uses the item's interface as the array's and reports wrong types (docs/decisions/0012).",
     covers: ({ recorded, lines }) => {
       const template = registeredTemplate(recorded);
       const arrays = template === undefined ? [] : arraysOfOwnInterface(template);
@@ -58,7 +58,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   },
   {
     name: "signed-in-another-second",
-    reason: "A signed address names the second in which it was signed; the record holds several of one second.",
+    reason: "A signed URL contains the second of its signature; the record holds several of one second.",
     covers: ({ recorded, line }) =>
       /^response\.(pre_signed_urls\.)?signed_url(\[\d+\])?: "<url>" want "\$\{\w+\}"$/.test(line) &&
       /^(CreateDownloadLink|CreateDownloadLocation|artifact_link)$/.test(callOf(recorded)),
@@ -66,7 +66,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   {
     name: "first-start-stands",
     reason:
-      "An execution keeps its first start when RUNNING is told again; Go FlyteAdmin takes the later one, and counts the duration from there.",
+      "An execution keeps its first start when RUNNING is reported again; Go FlyteAdmin uses the later one for start and duration.",
     covers: ({ line, lines }) => {
       const [, place, field, observed, recorded] = CLOSURE_TIME.exec(line) ?? [];
       const starts = field === "started_at" ? line : lines.find((each) => each.startsWith(`${place}started_at: `));
@@ -78,7 +78,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   },
   {
     name: "no-negative-durations",
-    reason: "An execution whose end was told as before its start lasted for no time; Go FlyteAdmin subtracts.",
+    reason: "An execution whose reported end precedes its start has a duration of zero; Go FlyteAdmin computes a negative one.",
     covers: ({ recorded, line }) => {
       const place = /^response\.((?:executions\[\d+\]\.)?closure)\.duration: "0s" want "<dur>"$/.exec(line)?.[1];
       const { started_at: start, updated_at: end } = (place === undefined ? {} : valueAtPlace(recorded.response, place)) as Record<
@@ -90,7 +90,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   },
   {
     name: "origin-is-named",
-    reason: "There is no wildcard: an origin that may call is named in the answer, which varies by it.",
+    reason: "A response names the allowed origin instead of a wildcard, and varies by it.",
     covers: ({ recorded: { headers }, line, lines }) => {
       const named = `headers.access-control-allow-origin: ${JSON.stringify(headers?.Origin)} want "*"`;
       return headers?.Origin !== undefined && lines.includes(named) && (line === named || line === 'headers.vary: "Origin" want null');

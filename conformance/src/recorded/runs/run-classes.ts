@@ -24,7 +24,7 @@ import { movedPod } from "./moved-pods.js";
 export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "inputs-of-executions",
-    reason: "Inputs of executions stand in the database (docs/decisions/0006).",
+    reason: "Inputs of executions are stored in the database (docs/decisions/0006).",
     covers: inBoth(({ rest: [list, file, ...more], recorded, observed, their, our }) => {
       const place = list === "admin_blobs" && (file === "inputs" || file === "user_inputs") && more.length === 0;
       return place && recorded === true && observed === ABSENT && same(their.inputs, our.inputs);
@@ -33,7 +33,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "values-without-files",
     reason:
-      "Data of nodes without a pod travels by value (docs/decisions/0004), and so does what goes into and out of a map as a whole: its items have files of their own (docs/decisions/0012).",
+      "Data of nodes without a pod travels by value (docs/decisions/0004), and so do inputs and outputs of a whole map: its items have files of their own (docs/decisions/0012).",
     covers: inBoth(({ rest: [list, key, ...more], recorded, observed, their, our }) => {
       if (list !== "blobs" || more.length > 0 || recorded !== true || observed !== ABSENT) return false;
       const [theirFile, ourFile] = [nodeFile(their, String(key)), nodeFile(our, String(key))];
@@ -44,7 +44,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "cached-items-without-files",
-    reason: "Items of a map that the cache answers read no inputs and write no outputs.",
+    reason: "Cached items of a map read no inputs and write no outputs.",
     covers: inBoth(({ rest: [list, key, ...more], recorded, observed, their, our }) => {
       if (list !== "blobs" || more.length > 0 || recorded !== true || observed !== ABSENT) return false;
       const [theirFile, ourFile] = [nodeFile(their, String(key)), nodeFile(our, String(key))];
@@ -55,7 +55,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "dynamic-graph-once",
-    reason: "What a dynamic node makes is kept once, as dynamic_compiled.pb.",
+    reason: "The workflow of a dynamic node is stored once, as dynamic_compiled.pb.",
     covers: inBoth(({ rest: [list, key, ...more], recorded, observed, their, our }) => {
       if (list !== "blobs" || more.length > 0 || recorded !== true || observed !== ABSENT) return false;
       const kept = String(key).replace(/futures_compiled\.pb$/, "dynamic_compiled.pb");
@@ -65,7 +65,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "attempt-on-pod",
-    reason: "Ours: what a restarted plugin service needs to report a pod that ended meanwhile.",
+    reason: "An addition of this project: a restarted plugin service needs it to report a pod that ended meanwhile.",
     covers: inBoth(({ rest: [list, name, part, key, ...more], recorded, observed, our }) => {
       const place = list === "pods" && part === "annotations" && key === "flyte.org/attempt" && more.length === 0;
       return (
@@ -78,7 +78,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "failed-node-in-error",
-    reason: "In the error that a failure node is given, Go Flyte names the failure node itself; we name the node that failed.",
+    reason: "In the error input of a failure node, Go Flyte names the failure node itself; this project names the node that failed.",
     covers: inBoth(({ rest, recorded, observed, their, our }) => {
       const { node = [], rest: leaf = [] } = inNode(rest) ?? {};
       const id = node.at(-1);
@@ -95,7 +95,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "error-of-failure-node-after-the-workflows",
     reason:
-      "In Go Flyte the error of a failure node that fails replaces the workflow's own; we keep the workflow's and tell the other after it.",
+      "In Go Flyte the error of a failed failure node replaces the workflow's own; this project keeps the workflow's and appends the other.",
     covers: inBoth(({ rest, recorded, observed, their, our }) => {
       const [kind, error] = [errorField(rest), rest.slice(0, -1)];
       if (kind === undefined) return false;
@@ -120,7 +120,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "inputs-refused-in-other-words",
-    reason: "Same code; our text names the input and the rule.",
+    reason: "The code is the same; the text names the input and the rule.",
     covers: inStep(({ their, our }) => {
       const [[input, rules] = []] = REFUSED_INPUTS.flatMap(([form, words]): [string, readonly string[]][] => {
         const name = form.exec(their.message ?? "")?.[1];
@@ -131,7 +131,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "unknown-signal-by-field-names",
-    reason: "Same code; the identifier of the signal is written with the names of its fields.",
+    reason: "The code is the same; the text contains the names of the signal identifier's fields.",
     covers: inStep(({ their, our }) => {
       const form = /^failed to validate that signal \[\{\{(\S+) (\S+) (\S+)\} (.+)\}\] exists, err: \[signal does not exist\]$/;
       const [, project, domain, name, signal] = form.exec(their.message ?? "") ?? [];
@@ -142,7 +142,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "signal-of-another-type",
     reason:
-      "Same code; our text names the type of the value that was given and that of the signal, where Go FlyteAdmin prints the value and the bytes of a type.",
+      "The code is the same; the text names the types of the given value and of the signal, where Go FlyteAdmin prints the value and the bytes of a type.",
     covers: inStep(
       ({ their, our }) =>
         sameRefusal(their, our) &&
@@ -152,7 +152,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "map-over-launch-plan-compiles",
-    reason: "Maps over launch plans are compiled and run; Go Flyte takes the launch plan's interface for the map's (docs/decisions/0012).",
+    reason: "Maps over launch plans are compiled and run; Go Flyte uses the launch plan's interface as the map's (docs/decisions/0012).",
     covers: inStep(
       ({ their, our }) => {
         const errors = compileErrors(their.message ?? "");
@@ -165,7 +165,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "no-entry-for-nodes-that-never-began",
-    reason: "Go Flyte leaves an empty entry in the resource's status for a node that never began.",
+    reason: "Go Flyte leaves an empty entry in the resource's status for a node that never started.",
     covers: inBoth(({ rest: [cr, status, list, name, ...more], recorded, observed, their, our }) => {
       const place = cr === "cr" && status === "status" && list === "nodeStatus" && more.length === 0;
       const began = (one: RecordedExecution) =>
@@ -176,7 +176,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "overwritten-artifact-without-source",
     reason:
-      "When the catalog of Go Flyte knows the key already, overwriting changes an artifact, and then the node names itself as the source; where ours stores it for the first time there is none.",
+      "When the catalog of Go Flyte knows the key already, overwriting changes an artifact, and then the node names itself as the source; this project stores it for the first time and has no source.",
     covers: (difference) =>
       inBoth(({ rest, recorded, observed, their, our, execution }) => {
         const { node = [], rest: leaf = [] } = inNode(rest) ?? {};
@@ -192,7 +192,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "labels-of-child-executions",
     reason:
-      "Resources of Go Flyte's child executions carry the labels that name their parent, so that a selector for the child finds the parent's; ours name the child.",
+      "Resources of Go Flyte's child executions carry the labels that name their parent, so that a selector for the child finds the parent's; those of this project name the child.",
     covers: (difference) => {
       const { execution = [], rest = [] } = inExecution(difference.at) ?? {};
       const [cr, labels, label, ...more] = rest;
@@ -208,7 +208,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "pods-of-child-executions",
     reason:
-      "As labels-of-child-executions: a selector for the parent finds the pods of its children in Go Flyte; in ours one for the child does.",
+      "As labels-of-child-executions: a selector for the parent finds the pods of its children in Go Flyte; in this project, a selector for the child does.",
     covers: movedPod,
   },
   {
@@ -228,7 +228,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
   {
     name: "code-of-first-failed-item",
-    reason: "Go Flyte gives a map's failure no code or kind; we tell those of its first failed item.",
+    reason: "Go Flyte reports a map's failure without code and kind; this project reports those of its first failed item.",
     covers: inBoth(({ rest, recorded, observed, their, our }) => {
       const [place, field] = [rest.slice(0, -1), rest.at(-1)];
       if (recorded !== ABSENT || (field !== "code" && field !== "kind") || !ERROR_PATHS.test(place.join("/"))) return false;
@@ -242,7 +242,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "parents-told-by-get",
     reason:
-      "GetNodeExecution says is_parent_node of a branch whose arm has run, as ListNodeExecutions does; Go FlyteAdmin says it in the list alone.",
+      "GetNodeExecution returns is_parent_node for a branch whose arm has run, as ListNodeExecutions does; Go FlyteAdmin returns it only in the list.",
     covers: inBoth(({ rest, observed, their, our }) => {
       const { node = [], rest: leaf = [] } = inNode(rest) ?? {};
       if (leaf[0] !== "closure" || leaf[1] !== "metadata_of_get" || observed !== ABSENT) return false;
@@ -256,7 +256,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   {
     name: "exit-taken-for-interruption",
     reason:
-      "A container that ends with an exit code is the task's own failure: USER, Error. Go FlytePropeller says SYSTEM, Interrupted when it sees the pod's phase before the container's, and tries once more.",
+      "A container that ends with an exit code is the task's own failure: USER, Error. Go FlytePropeller reports SYSTEM, Interrupted when it observes the pod's phase before the container's, and retries once.",
     covers: inBoth(interruptedByExit),
   },
 ];

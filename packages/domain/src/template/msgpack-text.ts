@@ -135,7 +135,7 @@ class Reader {
 
   #skip(length: number): number {
     const at = this.#at;
-    if (at + length > this.#bytes.length) throw new RangeError(`MessagePack value is cut off at byte ${this.#bytes.length}`);
+    if (at + length > this.#bytes.length) throw new RangeError(`MessagePack value is truncated at byte ${this.#bytes.length}`);
     this.#at += length;
     return at;
   }

@@ -68,7 +68,7 @@ test.each([
   ["{{.inputs.absent}}", 'there is no input "absent"'],
   ["{{.inputs.constructor}}", 'there is no input "constructor"'],
   ["{{.inputs.none}}", "a scalar of kind noneType has no text form"],
-  ["{{.inputs.broken}}", "cut off"],
+  ["{{.inputs.broken}}", "truncated"],
   ["{{.taskTemplatePath}}", "the task template was not written"],
 ])("%s is refused: %s", (template, message) => {
   expect(() => renderTemplate(["ok", template], context)).toThrow(TemplateError);
@@ -109,7 +109,7 @@ function textOrRangeError(bytes: Uint8Array): boolean {
 
 test("a deep or endless MessagePack value is refused quickly", () => {
   expect(() => msgpackText(new Uint8Array(1000).fill(0x91))).toThrow("too deep");
-  expect(() => msgpackText(Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff))).toThrow("cut off");
+  expect(() => msgpackText(Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff))).toThrow("truncated");
   expect(() => msgpackText(Uint8Array.of(1, 2))).toThrow("ends at byte 1 of 2");
 });
 

@@ -17,7 +17,7 @@ async function looks(answers: readonly (readonly string[])[], full: readonly num
       },
       probe: async (port) => {
         const text = answers[look]?.[port];
-        if (text === undefined) throw new Error("nobody listens");
+        if (text === undefined) throw new Error("no listener");
         return { text };
       },
     },

@@ -33,7 +33,7 @@ const server = createRpcServer({
             return;
           case "fails":
             yield { cursor: "1" };
-            throw new RpcError(Code.UNAVAILABLE, "another one serves you");
+            throw new RpcError(Code.UNAVAILABLE, "another replica serves the stream");
           case "flood":
             try {
               while (++wrote > 0) yield { cursor: "x".repeat(65_536) };
@@ -95,7 +95,7 @@ test("a failure before the first event is an HTTP status, and a later one an eve
   expect([missing.status, await missing.json()]).toMatchObject([404, { message: "no such execution" }]);
   const text = await (await events("fails")).text();
   expect(text).toContain("id: 1\ndata: ");
-  expect(text).toContain('event: failed\ndata: {"code":14,"message":"another one serves you"');
+  expect(text).toContain('event: failed\ndata: {"code":14,"message":"another replica serves the stream"');
   expect(text).not.toContain("event: end");
 });
 

@@ -51,5 +51,5 @@ async function installProgram(program: NpmProgram, staged: string): Promise<void
 }
 
 function unavailable({ name, version, overrideVariable }: NpmProgram, reason: string): ServerStartError {
-  return new ServerStartError(`${name} ${version}: ${reason}\nName its module in ${overrideVariable}.`);
+  return new ServerStartError(`${name} ${version}: ${reason}\nSet ${overrideVariable} to the path of its module.`);
 }

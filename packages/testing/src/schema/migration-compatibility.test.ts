@@ -42,8 +42,8 @@ test("an incompatible migration may declare the first build that no longer uses 
   const write = (name: string, sql: string) => writeFileSync(join(directory, name), sql);
   write("0001_a.sql", "ALTER TABLE x DROP COLUMN a;");
   write("0002_b.sql", "ALTER TABLE x DROP COLUMN b;");
-  write("0003_c.sql", "-- contract after 0002: nobody reads c since 0002\nALTER TABLE x DROP COLUMN c;");
-  write("0004_d.sql", "-- contract after 0004: nobody reads d\nALTER TABLE x DROP COLUMN d;");
+  write("0003_c.sql", "-- contract after 0002: c is unused since 0002\nALTER TABLE x DROP COLUMN c;");
+  write("0004_d.sql", "-- contract after 0004: d is unused\nALTER TABLE x DROP COLUMN d;");
   expect(findIncompatibleMigrations(directory, { from: "0002" })).toEqual([
     "0002_b.sql: not known to leave the build before at work: ALTER TABLE x DROP COLUMN b",
     "0004_d.sql: a contract step comes after the migration that it names, 0004",

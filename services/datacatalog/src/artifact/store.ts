@@ -115,7 +115,7 @@ async function readOnce({ db, blobs }: Pick<DatacatalogDeps, "db" | "blobs">, id
     ids.map(async (id) => {
       const row = rows.get(id);
       // Artifacts are never deleted.
-      if (row === undefined) throw new Error(`artifact ${id} is gone`);
+      if (row === undefined) throw new Error(`artifact ${id} no longer exists`);
       const loaded = await loadData({ blobs }, dataOf.get(id) ?? []);
       const dataset = datasetIdOf(row);
       return create(ArtifactSchema, {

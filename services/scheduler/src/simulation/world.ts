@@ -138,7 +138,7 @@ export class Replica {
   #ask<T>(part: Part, work: () => Promise<T>, deadlineMs = 5_000): Promise<T> {
     const { time, unavailable, options } = this.#world;
     const { faultsEnabled, random } = options;
-    const attempt = () => (unavailable.has(part) ? Promise.reject(new Error(`${part} is away`)) : work());
+    const attempt = () => (unavailable.has(part) ? Promise.reject(new Error(`${part} is unavailable`)) : work());
     if (!faultsEnabled) return this.#alive ? attempt() : new Promise(() => undefined);
     const slow = random() < 0.02;
     const delay = () => (slow ? random() * (deadlineMs / 2 - 1) : 1 + random() * 10);

@@ -29,12 +29,12 @@ export function deletionBlocker(root: bigint, members: readonly Member[]): strin
   for (const member of members) {
     const { text } = member;
     if (!member.ended) return `${text} has not ended`;
-    if (member.hasPendingWork || !member.allTerminal) return `${text} ended only just now`;
+    if (member.hasPendingWork || !member.allTerminal) return `${text} has ended, but its end is still being processed`;
     if (member.id === root && member.parent !== undefined && !own.has(member.parent.id)) {
       return `${text} was launched by ${member.parent.text}, and is deleted with it`;
     }
     const needing = member.dependents.find(({ id }) => !own.has(id));
-    if (needing !== undefined) return `${needing.text} needs what ${text} did`;
+    if (needing !== undefined) return `${needing.text} needs the results of ${text}`;
   }
   return undefined;
 }

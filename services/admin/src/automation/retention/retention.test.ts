@@ -100,13 +100,13 @@ test.each<[string, readonly (Made & { readonly below?: string; readonly after?: 
     "was launched by p/development/parent",
   ],
   ["its parent exists", [parent, { name: "e", below: "parent" }], "was launched by p/development/parent"],
-  ["its recovery exists", [{ name: "e" }, { name: "r", after: "e" }], "p/development/r needs what p/development/e did"],
+  ["its recovery exists", [{ name: "e" }, { name: "r", after: "e" }], "p/development/r needs the results of p/development/e"],
   [
     "a recovery of its child exists",
     [{ name: "e" }, { name: "c", below: "e" }, { name: "r", phase: "RUNNING", after: "c" }],
-    "p/development/r needs what p/development/c did",
+    "p/development/r needs the results of p/development/c",
   ],
-  ["it ended less than a minute ago", [{ name: "e", settled: false }], "only just now"],
+  ["its end is still being processed", [{ name: "e", settled: false }], "is still being processed"],
 ])("an execution is not deleted when %s", async (_, executions, reason) => {
   const ids = new Map<string, bigint>();
   for (const { below, after, ...made } of executions) {
@@ -141,9 +141,9 @@ test("an execution whose outputs a trigger passed on is not deleted before the s
     values: [id],
   });
   const refused = (message: string) => ({ code: Code.FAILED_PRECONDITION, message: expect.stringContaining(message) });
-  await expect(remove("e")).rejects.toMatchObject(refused("only just now"));
+  await expect(remove("e")).rejects.toMatchObject(refused("is still being processed"));
   await kept.db.query({ text: "UPDATE trigger_firings SET state = 'started'" });
-  await expect(remove("e")).rejects.toMatchObject(refused("p/development/next needs what p/development/e did"));
+  await expect(remove("e")).rejects.toMatchObject(refused("p/development/next needs the results of p/development/e"));
   await kept.db.query({ text: "UPDATE executions SET phase = 'FAILED' WHERE id = $1", values: [started] });
   expect((await remove("e", true)).deletion?.id?.name).toBe("e");
 });

@@ -96,6 +96,6 @@ test("a paused schedule counts from its next activation", async () => {
 test("an unknown catch-up policy is refused with the list of known ones", async () => {
   await expect(register("odd", everyTenMinutes, { [CATCH_UP_ANNOTATION]: "some" })).rejects.toMatchObject({
     code: Code.INVALID_ARGUMENT,
-    message: "invalid value for annotation flyte-ts.org/schedule-catch-up: [some] is none of all, last, none",
+    message: "invalid value for annotation flyte-ts.org/schedule-catch-up: [some] is not one of all, last, none",
   });
 });

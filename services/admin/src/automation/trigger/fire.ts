@@ -137,7 +137,7 @@ async function loadFiringSource(deps: FireDeps, { source, at }: ClaimedFiring, t
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
   const row = await executionQueries.findExecutionResult(deps.db, source.rowId);
-  if (row === undefined) throw new PermanentFiringError(`execution ${source.name} is gone`);
+  if (row === undefined) throw new PermanentFiringError(`execution ${source.name} no longer exists`);
   const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
   return {

@@ -262,9 +262,9 @@ describe("ingest", () => {
     expect(await shown()).toEqual(["UNDEFINED", "Waiting: no closure"]);
     await record([execution(workflow(2, Workflow.RUNNING))]);
     expect(await shown()).toEqual(["RUNNING", undefined]);
-    await record([notice(5, "nobody serves it"), notice(4, "older")]);
+    await record([notice(5, "no service is available"), notice(4, "older")]);
     await record([notice(3, "late")]);
-    expect(await shown()).toEqual(["RUNNING", "Waiting: nobody serves it"]);
+    expect(await shown()).toEqual(["RUNNING", "Waiting: no service is available"]);
     await record([notice(6, "")]);
     expect(await shown()).toEqual(["RUNNING", undefined]);
     await record([notice(7, "again")]);
@@ -415,7 +415,7 @@ describe("ingest from the bus", () => {
   });
 
   test("defers the end for a limited time until its nodes have ended, and redeliveries during an outage do not count", async () => {
-    let hand: (messages: readonly BusMessage[]) => Promise<void> = () => Promise.reject(new Error("nobody takes events"));
+    let hand: (messages: readonly BusMessage[]) => Promise<void> = () => Promise.reject(new Error("no subscriber"));
     const told: string[] = [];
     const byHand = {
       subscribe: (_: unknown, handler: typeof hand) => void (hand = handler),

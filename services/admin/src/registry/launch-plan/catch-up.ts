@@ -15,7 +15,7 @@ export function catchUpPolicy(annotations: Annotations | undefined): CatchUpPoli
   if (value === undefined) return undefined;
   const policy = policies.find((known) => known === value);
   if (policy === undefined) {
-    throw invalidArgument(`invalid value for annotation ${CATCH_UP_ANNOTATION}: [${value}] is none of ${policies.join(", ")}`);
+    throw invalidArgument(`invalid value for annotation ${CATCH_UP_ANNOTATION}: [${value}] is not one of ${policies.join(", ")}`);
   }
   return policy;
 }

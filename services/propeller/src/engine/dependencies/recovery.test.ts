@@ -41,7 +41,7 @@ function tell(d: Driver, nodeId: string, value: PriorNode | undefined): void {
 
 function answer(d: Driver, nodeId: string, given: CallResult): void {
   const pending = d.asks.findLast(({ call }) => call.kind === "readPriorNode" && call.id.nodeId === nodeId);
-  if (pending === undefined) throw new Error(`nobody asked for ${nodeId}`);
+  if (pending === undefined) throw new Error(`no call for ${nodeId} is pending`);
   d.observe({ kind: "callResult", id: pending.id, result: given });
 }
 

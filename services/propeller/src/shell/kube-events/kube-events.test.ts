@@ -41,11 +41,11 @@ function fixture({ fails = false, takesMs = 0 } = {}) {
 
 test("equal Kubernetes events are counted in one event, which names the resource", async () => {
   const f = fixture();
-  for (let i = 0; i < 3; i++) f.events.record("ns/a", { type: "Warning", reason: "NodeWaits", message: "node n0: nobody" });
+  for (let i = 0; i < 3; i++) f.events.record("ns/a", { type: "Warning", reason: "NodeWaits", message: "node n0: no plugin service" });
   f.events.record("ns/a", { type: "Normal", reason: "Succeeded", message: "done" });
   f.events.record("ns/gone", { type: "Normal", reason: "Succeeded", message: "done" });
   await f.settle();
-  expect(f.texts()).toEqual(["NodeWaits 3: node n0: nobody", "Succeeded 1: done"]);
+  expect(f.texts()).toEqual(["NodeWaits 3: node n0: no plugin service", "Succeeded 1: done"]);
   expect([...f.objects.values()][0]).toMatchObject({
     metadata: { namespace: "ns", name: expect.stringMatching(/^a\.[0-9a-f]{16}$/) },
     involvedObject: { kind: "FlyteWorkflow", apiVersion: "flyte.lyft.com/v1alpha1", name: "a", namespace: "ns", uid: "u1" },

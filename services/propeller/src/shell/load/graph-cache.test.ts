@@ -48,7 +48,7 @@ function shelf() {
       read: async () => {
         reads.push(address);
         const bytes = stands.get(address);
-        if (bytes === undefined) throw new WorkflowFormatError(address, "nothing stands there");
+        if (bytes === undefined) throw new WorkflowFormatError(address, "not found");
         return bytes;
       },
     });
@@ -97,7 +97,7 @@ test("a cached URI is checked after a minute; unchanged content stays shared, an
 test("a failed read is not cached, and every caller gets the error", async () => {
   const { of, stands } = shelf();
   const lost = [of("a"), of("a")];
-  await Promise.all(lost.map(async (answer) => expect(answer).rejects.toThrow("nothing stands there")));
+  await Promise.all(lost.map(async (answer) => expect(answer).rejects.toThrow("not found")));
   stands.set("a", closure().subarray(1));
   const broken = [of("a"), of("a")];
   await Promise.all(broken.map(async (answer) => expect(answer).rejects.toThrow(WorkflowFormatError)));

@@ -23,7 +23,7 @@ function started(idleMs = 60_000): CompilerWorker {
       if (words.includes("exit")) process.exit(3);
       if (words.includes("throw")) throw new Error("out of the blue");
       if (words.includes("fault")) parentPort.postMessage({ fault: "at line 1" });
-      else if (words.includes("malformed")) parentPort.postMessage({ malformed: "cut off" });
+      else if (words.includes("malformed")) parentPort.postMessage({ malformed: "truncated" });
       else if (words.includes("refers")) parentPort.postMessage({ referred: open.subWorkflows[0] });
       else parentPort.postMessage({ outcome: { ok: false, errors: threadId + " " + ++ran } });
     });`;
