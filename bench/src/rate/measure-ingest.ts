@@ -58,9 +58,9 @@ export async function measureIngest(options: IngestOptions): Promise<IngestMeasu
     await publishAll(bus, options, messages(options, NODES));
     const made = messages(options, nodes);
     const before = readCpuTime(options.memory);
-    const told = await publishAll(bus, options, made);
+    const published = await publishAll(bus, options, made);
     const cpuMs = cpuMsPerCall(before, readCpuTime(options.memory), made.length);
-    return { call: "ingest", events: made.length, ...told, cpuMs };
+    return { call: "ingest", events: made.length, ...published, cpuMs };
   } finally {
     await bus.close();
   }

@@ -49,15 +49,15 @@ function signIn(mode: "client" | "device", name: string, secret: string): Promis
   const script = join(root, "conformance", "python", "sign_in.py");
   const child = spawn(python, [script, `127.0.0.1:${admin.api}`, mode, name, secret], { env, stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
-  let told = "";
+  let errorOutput = "";
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (errorOutput += chunk.toString()));
   return new Promise((done, fail) => {
     child.once("error", fail);
     child.once("exit", () => {
       const last = printed.trim().split("\n").at(-1) ?? "";
       if (last.startsWith("{")) done(JSON.parse(last) as { projects?: string[]; error?: string });
-      else fail(new Error(`${printed}\n${told}`));
+      else fail(new Error(`${printed}\n${errorOutput}`));
     });
   });
 }

@@ -51,14 +51,14 @@ async function waitUntilFinalizerRemoved({ name }: ExecutionName): Promise<void>
 
 async function phases(id: ExecutionName): Promise<Record<string, string>> {
   const { nodeExecutions } = await client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 });
-  const told: Record<string, string> = {};
+  const phaseByNode: Record<string, string> = {};
   for (const { id: node, closure } of nodeExecutions) {
-    told[node?.nodeId ?? ""] = NodeExecution_Phase[closure?.phase ?? 0] ?? "";
+    phaseByNode[node?.nodeId ?? ""] = NodeExecution_Phase[closure?.phase ?? 0] ?? "";
     const { taskExecutions } = await client.admin.listTaskExecutions({ nodeExecutionId: node!, limit: 10 });
     for (const task of taskExecutions)
-      told[`${node?.nodeId ?? ""}/${task.id?.retryAttempt ?? 0}`] = TaskExecution_Phase[task.closure?.phase ?? 0] ?? "";
+      phaseByNode[`${node?.nodeId ?? ""}/${task.id?.retryAttempt ?? 0}`] = TaskExecution_Phase[task.closure?.phase ?? 0] ?? "";
   }
-  return told;
+  return phaseByNode;
 }
 
 test("admin records workflows, nodes and attempts from events by gRPC, successes and failures", async () => {

@@ -106,8 +106,8 @@ test("a schedule from flytekit runs each minute with its time as an input, and t
     const { fullOutputs } = await client.admin.getExecutionData({ id: run.id });
     const output = fullOutputs?.literals.o0?.value;
     const primitive = output?.case === "scalar" && output.value.value.case === "primitive" ? output.value.value.value.value : undefined;
-    const told = primitive?.case === "stringValue" ? primitive.value : "";
-    expect(told.startsWith(`${greeting} `)).toBe(true);
-    expect(Date.parse(told.slice(greeting.length + 1))).toBe(timeOf(run));
+    const greetingText = primitive?.case === "stringValue" ? primitive.value : "";
+    expect(greetingText.startsWith(`${greeting} `)).toBe(true);
+    expect(Date.parse(greetingText.slice(greeting.length + 1))).toBe(timeOf(run));
   }
 }, 240_000);

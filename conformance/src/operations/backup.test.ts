@@ -102,8 +102,8 @@ test("executions backed up while they ran continue after a restore, and the hist
   await waitUntilRunning("chain", "n0");
   await waitUntilRunning("pods", "n1");
 
-  const told = await flyteTs("backup", "--to", at("rows"), "--databases.admin", postgres.url);
-  expect(told).toBe("database admin: admin.dump\n");
+  const printed = await flyteTs("backup", "--to", at("rows"), "--databases.admin", postgres.url);
+  expect(printed).toBe("database admin: admin.dump\n");
   // Create it between the backup of the databases and that of the resources, as can happen within
   // one backup: it becomes an orphan.
   await startExecution("orphan", chain, sleepInputs(3_600_000));

@@ -11,32 +11,32 @@ const context = { requestId: "r", signal: caller.signal } as CallContext;
 
 /** A stream that runs until its signal is aborted; records the reason. */
 function stream() {
-  const told: { reason?: unknown } = {};
+  const observed: { reason?: unknown } = {};
   const run = ({ signal }: CallContext) =>
     new Promise((resolve) => {
       signal.addEventListener("abort", () => {
-        told.reason = signal.reason as unknown;
+        observed.reason = signal.reason as unknown;
         resolve("stopped");
       });
     });
-  return { told, run };
+  return { observed, run };
 }
 
 test("a stream ends when its token expires, and its handler and its client get the reason", async () => {
-  const { told, run } = stream();
+  const { observed, run } = stream();
   const recheck = vi.fn(async () => undefined);
   const running = runWhileAuthorized(context, { expiresAt: 150_000, recheck, clock, recheckIntervalMs: 60_000 }, run);
   const failure = running.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(149_999);
-  expect([told.reason, recheck.mock.calls.length]).toEqual([undefined, 2]);
+  expect([observed.reason, recheck.mock.calls.length]).toEqual([undefined, 2]);
   await vi.advanceTimersByTimeAsync(1);
   expect(await failure).toMatchObject({ code: Code.UNAUTHENTICATED, message: "the token has expired" });
-  expect(told.reason).toBe(await failure);
+  expect(observed.reason).toBe(await failure);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a stream ends when the caller loses the required role", async () => {
-  const { told, run } = stream();
+  const { observed, run } = stream();
   let allowed = true;
   const recheck = async () => {
     if (!allowed) throw new RpcError(Code.PERMISSION_DENIED, "role viewer is needed");
@@ -44,7 +44,7 @@ test("a stream ends when the caller loses the required role", async () => {
   const running = runWhileAuthorized(context, { expiresAt: Number.MAX_SAFE_INTEGER, recheck, clock, recheckIntervalMs: 60_000 }, run);
   const failure = running.catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(120_000);
-  expect(told.reason).toBeUndefined();
+  expect(observed.reason).toBeUndefined();
   allowed = false;
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await failure).toMatchObject({ code: Code.PERMISSION_DENIED });

@@ -11,8 +11,8 @@ afterEach(() => {
 
 async function serving(answer: (path: string) => { status: number; text: string } | undefined): Promise<number> {
   const made = createServer((request, response) => {
-    const told = answer(request.url ?? "");
-    if (told !== undefined) response.writeHead(told.status).end(told.text);
+    const reply = answer(request.url ?? "");
+    if (reply !== undefined) response.writeHead(reply.status).end(reply.text);
   });
   server = made;
   await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));

@@ -42,9 +42,9 @@ it("the control follows the heap, and does nothing after its end", async () => {
   for (const key of held.keys()) if (key >= 6) held.delete(key);
   await expect.poll(percentAfterCollection).toBeGreaterThan(60);
   end();
-  const told = percents.length;
+  const changes = percents.length;
   hold(40);
   collect();
   await sleep(50);
-  expect(percents.length).toBe(told);
+  expect(percents.length).toBe(changes);
 });

@@ -90,8 +90,8 @@ test("empty and large arrays are returned unchanged", async () => {
 
 test("a NUL character is refused in short and in long texts", async () => {
   for (const refused of ["a\0b", `${"a".repeat(100)}\0`]) {
-    const told = db.query({ text: "SELECT $1::text[]", values: [textArray(["fine", refused])] });
-    await expect(told).rejects.toSatisfy(isInvalidText);
+    const refusedQuery = db.query({ text: "SELECT $1::text[]", values: [textArray(["fine", refused])] });
+    await expect(refusedQuery).rejects.toSatisfy(isInvalidText);
   }
 });
 

@@ -37,7 +37,7 @@ export class InvariantChecker {
   readonly #asked = new Map<string, number>();
   /** Attempts whose abort was requested. */
   readonly #stopped = new Set<string>();
-  readonly #terminalTold = new Set<number>();
+  readonly #terminalPhases = new Set<number>();
   readonly #maps = new MapOutputs();
   readonly #complete = new EndRepeatChecker();
   #parts: ObservedSystem | undefined;
@@ -136,12 +136,12 @@ export class InvariantChecker {
     );
     if (event.case === "node") this.#bound(event.value);
     if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
-    this.#terminalTold.add(event.value.phase);
+    this.#terminalPhases.add(event.value.phase);
     const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
     if (durable !== event.value.phase) {
       this.violate(
         "oneTerminalEvent",
-        `told ${WorkflowExecution_Phase[event.value.phase]} while the resource says ${WorkflowExecution_Phase[durable]}`,
+        `reported ${WorkflowExecution_Phase[event.value.phase]} while the resource has ${WorkflowExecution_Phase[durable]}`,
       );
     }
   }
@@ -187,11 +187,11 @@ export class InvariantChecker {
         this.violate("noOrphans", `pod ${pod.key} runs after the end`);
     }
     for (const text of this.#seen.admin.complaints(this.status)) this.violate("nothingLost", text);
-    for (const text of this.#complete.missing) this.violate("endsComplete", `the resource alone does not tell ${text}`);
+    for (const text of this.#complete.missing) this.violate("endsComplete", `the resource alone does not contain ${text}`);
     const wanted = workflowEventPhase(last.status.phase);
-    const told = [...this.#terminalTold].map((phase) => WorkflowExecution_Phase[phase]);
-    if (this.#terminalTold.size !== 1 || !this.#terminalTold.has(wanted)) {
-      this.violate("oneTerminalEvent", `told ${told.join(", ") || "nothing"}, the resource says ${WorkflowExecution_Phase[wanted]}`);
+    const reported = [...this.#terminalPhases].map((phase) => WorkflowExecution_Phase[phase]);
+    if (this.#terminalPhases.size !== 1 || !this.#terminalPhases.has(wanted)) {
+      this.violate("oneTerminalEvent", `reported ${reported.join(", ") || "nothing"}, the resource has ${WorkflowExecution_Phase[wanted]}`);
     }
   }
 

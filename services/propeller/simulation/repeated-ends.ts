@@ -34,7 +34,7 @@ export class EndRepeatChecker {
     const end: ObservedEnd = { event: event.value, outputs };
     const first = this.#firstEnds.get(nodeId);
     if (first === undefined) this.#firstEnds.set(nodeId, end);
-    else for (const fact of differing(first, end)) this.#changed.add(`the same ${fact} of node ${nodeId} as was told at first`);
+    else for (const fact of differing(first, end)) this.#changed.add(`the same ${fact} of node ${nodeId} as was reported at first`);
   }
 
   /** `status`: the resource's after the workflow's end and before admin has confirmed it. */
@@ -43,10 +43,10 @@ export class EndRepeatChecker {
     const end = endOfResource(status, status.nodeStatus ?? {}, 0n);
     const said: string[] = [];
     if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) said.push("the outputs of the execution");
-    for (const [nodeId, told] of this.#firstEnds) {
+    for (const [nodeId, reported] of this.#firstEnds) {
       // A start node runs ahead of the status; an execution aborted first never stored it.
-      if (status.phase !== WorkflowPhase.Success && told.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
-      said.push(...lost(nodeId, told, { nodes, blobs }));
+      if (status.phase !== WorkflowPhase.Success && reported.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
+      said.push(...lost(nodeId, reported, { nodes, blobs }));
     }
     this.#missing = said;
   }

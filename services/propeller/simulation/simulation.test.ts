@@ -7,7 +7,7 @@ const only = process.env["SIM_SEED"];
 const from = Number(process.env["SIM_FROM"] ?? 1);
 const count = Number(process.env["SIM_SEEDS"] ?? 2_000);
 
-function told({ seed, violations }: SimulationResult): string {
+function describeResult({ seed, violations }: SimulationResult): string {
   return `SIM_SEED=${seed}: ${violations.map(({ invariant, text }) => `${invariant}: ${text}`).join("; ")}`;
 }
 
@@ -17,7 +17,7 @@ describe("the engine in a simulated world with faults", () => {
     const seen = { crashes: 0, reloads: 0, repairs: 0, sliced: 0, handedOver: 0, phases: new Set<string>() };
     for (let seed = from; seed < from + count && broken.length < 10; seed++) {
       const result = simulate({ seed });
-      if (result.violations.length > 0) broken.push(told(result));
+      if (result.violations.length > 0) broken.push(describeResult(result));
       seen.crashes += result.crashes;
       seen.reloads += result.reloads;
       seen.repairs += result.repairs;

@@ -127,8 +127,8 @@ const PLANTED: readonly (readonly [string, Plant, string])[] = [
   ["a start before the creation", (r) => void (r.a = { ...r.a, startedAt: START - 1 }), "it started before it was created"],
 ];
 
-test.each(PLANTED)("the check finds: %s", (_, plant, told) => {
-  expect(findInconsistencies(whole(plant))).toContainEqual(expect.stringContaining(told));
+test.each(PLANTED)("the check finds: %s", (_, plant, finding) => {
+  expect(findInconsistencies(whole(plant))).toContainEqual(expect.stringContaining(finding));
 });
 
 test("the check finds lost cache statuses", () => {

@@ -38,8 +38,8 @@ function verifierOf({
 async function refusalOf(token: string): Promise<RpcError> {
   const error: unknown = await verify(token).catch((thrown: unknown) => thrown);
   if (!(error instanceof RpcError)) throw new Error(`accepted, or failed otherwise: ${String(error)}`);
-  const told = token.split(".").filter((part) => part.length > 8 && error.message.includes(part));
-  expect(told).toEqual([]);
+  const leaked = token.split(".").filter((part) => part.length > 8 && error.message.includes(part));
+  expect(leaked).toEqual([]);
   return error;
 }
 

@@ -21,10 +21,10 @@ test.runIf(mounted)(
     const words = ["start", "--no-example", "--port", "0", "--blobPort", "0", "--data", join(disk, "data")];
     const start = spawn(process.execPath, [main, ...words], { stdio: ["ignore", "ignore", "pipe"] });
     testWatchdog().watch(start);
-    let told = "";
-    start.stderr.on("data", (chunk: Buffer) => (told += chunk.toString()));
+    let errorOutput = "";
+    start.stderr.on("data", (chunk: Buffer) => (errorOutput += chunk.toString()));
     const [status] = await once(start, "close");
-    expect([status, told]).toEqual([
+    expect([status, errorOutput]).toEqual([
       1,
       expect.stringMatching(/^flyte-ts: the disk that holds .*\/data has \d+ KiB left: free some space and start again\n$/),
     ]);

@@ -55,8 +55,8 @@ test("a failed installation reports pip's last lines", async () => {
 test("a requirements file is installed at the start, and again when it has changed", async () => {
   const python = stack("required");
   const requirements = join(folder, "requirements.txt");
-  const told: string[] = [];
-  const settings = { requirements, onInstall: (text: string) => void told.push(text) };
+  const installs: string[] = [];
+  const settings = { requirements, onInstall: (text: string) => void installs.push(text) };
   await expect(preparePython(python, settings)).rejects.toThrow(`requirements file not found: ${requirements}`);
   writeFileSync(requirements, "");
   await preparePython(python, settings);
@@ -64,9 +64,9 @@ test("a requirements file is installed at the start, and again when it has chang
   writeFileSync(requirements, `${wheel}\n`);
   await preparePython(python, settings);
   expect(answer(python)).toBe("42\n");
-  const before = told.length;
+  const before = installs.length;
   await preparePython(python, settings);
-  expect(told.length).toBe(before);
+  expect(installs.length).toBe(before);
 });
 
 test("an environment based on an outdated shared one is rebuilt with its packages", async () => {

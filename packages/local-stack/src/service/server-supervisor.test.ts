@@ -4,7 +4,7 @@ import { ServerSupervisor } from "./server-supervisor.js";
 
 /** A server whose given starts fail; `die` ends each one. */
 function world(failingStarts: (start: number) => boolean, obstacle?: () => string | undefined) {
-  const seen = { now: 0, told: [] as string[], starts: 0, stopped: 0, pauses: [] as number[], failed: Promise.withResolvers<string>() };
+  const seen = { now: 0, notices: [] as string[], starts: 0, stopped: 0, pauses: [] as number[], failed: Promise.withResolvers<string>() };
   let die: (how: string) => void = () => undefined;
   let started = Promise.withResolvers<void>();
   const begin = async (): Promise<LocalServer> => {
@@ -21,7 +21,7 @@ function world(failingStarts: (start: number) => boolean, obstacle?: () => strin
   const kept = new ServerSupervisor("it", begin, {
     now: () => seen.now,
     delay: pause,
-    onRestart: (text: string) => void seen.told.push(text),
+    onRestart: (text: string) => void seen.notices.push(text),
     onFailed: seen.failed.resolve,
     ...(obstacle && { obstacle }),
   });
@@ -53,7 +53,7 @@ test("a forced restart reports its reason", async () => {
   await kept.forceRestart("it stores nothing");
   await dies();
   expect([seen.stopped, seen.starts]).toEqual([1, 2]);
-  expect(seen.told[0]).toContain("it is being restarted: it stores nothing");
+  expect(seen.notices[0]).toContain("it is being restarted: it stores nothing");
   await kept.stop();
   await kept.forceRestart("again");
   expect([seen.stopped, seen.starts]).toEqual([2, 2]);
@@ -76,7 +76,7 @@ test("restarts of a server continue while the disk is full", async () => {
   await kept.start();
   await dies();
   expect([seen.starts, seen.pauses.length]).toEqual([4, 102]);
-  expect(seen.told.filter((text) => text.includes("the disk is full"))).toEqual([
+  expect(seen.notices.filter((text) => text.includes("the disk is full"))).toEqual([
     "  it cannot start: the disk is full; it will be retried",
   ]);
   await kept.stop();

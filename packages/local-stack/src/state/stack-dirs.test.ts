@@ -36,9 +36,9 @@ test.each([
   writeFileSync(join(folder, "file"), "");
   mkdirSync(join(folder, "broken"));
   writeFileSync(join(folder, "broken", "config"), "");
-  const told = refusal(join(folder, name));
-  expect(told).toMatch(message);
-  expect(told).not.toContain("\n");
+  const refusalText = refusal(join(folder, name));
+  expect(refusalText).toMatch(message);
+  expect(refusalText).not.toContain("\n");
 });
 
 test("a path that is too long only for sockets of Python's multiprocessing causes a warning", () => {

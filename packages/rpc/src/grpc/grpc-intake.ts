@@ -94,7 +94,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
       // The rest of the request is not needed (RFC 9113, 8.1).
       call.stream.close(constants.NGHTTP2_NO_ERROR);
     };
-    found.dispatch.refuse(error, context).catch((told: unknown) => end(toRpcError(told)));
+    found.dispatch.refuse(error, context).catch((failure: unknown) => end(toRpcError(failure)));
   };
 
   /**

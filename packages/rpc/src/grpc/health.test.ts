@@ -3,17 +3,17 @@ import { expect, test } from "vitest";
 import { createHealth, type HealthService } from "./health.js";
 import type { CallContext } from "../service.js";
 
-function watch({ served }: HealthService): { readonly told: AsyncIterator<HealthCheckResponse>; end(): void } {
+function watch({ served }: HealthService): { readonly statuses: AsyncIterator<HealthCheckResponse>; end(): void } {
   const call = new AbortController();
   const answers = served.implementation?.get("watch")?.({ service: "" }, { signal: call.signal } as CallContext);
-  return { told: (answers as AsyncIterable<HealthCheckResponse>)[Symbol.asyncIterator](), end: () => call.abort() };
+  return { statuses: (answers as AsyncIterable<HealthCheckResponse>)[Symbol.asyncIterator](), end: () => call.abort() };
 }
 
 test("a watch that ended leaves no watcher behind", async () => {
   const health = createHealth([]);
-  const { told, end } = watch(health);
-  expect(await told.next()).toMatchObject({ value: { status: 1 } });
-  const next = told.next();
+  const { statuses, end } = watch(health);
+  expect(await statuses.next()).toMatchObject({ value: { status: 1 } });
+  const next = statuses.next();
   expect(health.watchers).toBe(1);
   end();
   expect(await next).toEqual({ done: true, value: undefined });
@@ -22,9 +22,9 @@ test("a watch that ended leaves no watcher behind", async () => {
 
 test("a watcher gets a change that happens while it receives the previous status", async () => {
   const health = createHealth([]);
-  const { told } = watch(health);
-  expect(await told.next()).toMatchObject({ value: { status: 1 } });
+  const { statuses } = watch(health);
+  expect(await statuses.next()).toMatchObject({ value: { status: 1 } });
   health.stopServing();
-  expect(await told.next()).toMatchObject({ value: { status: 2 } });
-  expect((await told.next()).done).toBe(true);
+  expect(await statuses.next()).toMatchObject({ value: { status: 2 } });
+  expect((await statuses.next()).done).toBe(true);
 });

@@ -33,14 +33,14 @@ export function createHealth(names: readonly string[]): HealthService {
         await aborted(signal);
         return;
       }
-      let told: ServingStatus | undefined;
-      while (!signal.aborted && told !== ServingStatus.NOT_SERVING) {
+      let lastStatus: ServingStatus | undefined;
+      while (!signal.aborted && lastStatus !== ServingStatus.NOT_SERVING) {
         // The status may change while it is sent.
-        if (told === status) {
+        if (lastStatus === status) {
           await changed(signal);
           continue;
         }
-        told = status;
+        lastStatus = status;
         yield { status };
       }
     },

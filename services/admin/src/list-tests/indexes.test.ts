@@ -61,7 +61,7 @@ test.each([
       if (listed.slow?.(combination) === true) continue;
       const { whole, rows, shape } = await explain(database.db, listed, combination);
       const readWhole = whole.some((table) => (BIG_TABLES as readonly string[]).includes(table));
-      if (readWhole || rows > MOST_ROWS) missed.push(`${told(combination)}: ${shape}`);
+      if (readWhole || rows > MOST_ROWS) missed.push(`${describeCombination(combination)}: ${shape}`);
       if (large) times.push({ combination, ms: await measured(listed, combination) });
     }
     if (large) tellTimes(name, times);
@@ -93,7 +93,8 @@ test.each(["ASC", "DESC"])("executions by created_at %s: the generic plan reads 
   expect(lines).not.toMatch(/Sort|Seq Scan/);
 });
 
-const told = ({ filters, sort }: Combination) => `${filters === "" ? "no filter" : filters} ordered by ${sort?.join(" ") ?? "nothing"}`;
+const describeCombination = ({ filters, sort }: Combination) =>
+  `${filters === "" ? "no filter" : filters} ordered by ${sort?.join(" ") ?? "nothing"}`;
 
 async function measured(listed: Listed, combination: Combination): Promise<number> {
   const began = performance.now();
@@ -107,13 +108,13 @@ interface Timed {
 }
 
 /** Number of slowest pages that are printed individually. */
-const TOLD = 10;
+const SHOWN = 10;
 
 function tellTimes(name: string, times: readonly Timed[]): void {
   const sorted = [...times].sort((a, b) => a.ms - b.ms);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.ms.toFixed(1);
   tell(`${name}: ${times.length} pages of 100, ms: p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`);
-  for (const { combination, ms } of sorted.slice(-TOLD).reverse()) tell(`  ${ms.toFixed(1)}: ${told(combination)}`);
+  for (const { combination, ms } of sorted.slice(-SHOWN).reverse()) tell(`  ${ms.toFixed(1)}: ${describeCombination(combination)}`);
 }
 
 function tell(text: string): void {

@@ -109,9 +109,9 @@ describe("a pod that terminates", () => {
       sh('cd "$0" && echo "$HOSTNAME" > which && cat "$CODE/which" && pwd', { env: [{ name: "CODE", value: "/root" }], args: ["/root"] }),
     ];
     await Promise.all([run("home-1", { containers }), run("home-2", { containers })]);
-    const told = await Promise.all(["home-1", "home-2"].map(async (name) => (await until(name, ended)) && (await log(name)).split("\n")));
-    expect(told.map(([which]) => which)).toEqual(["home-1", "home-2"]);
-    expect(told[0]?.[1]).not.toBe(told[1]?.[1]);
+    const logs = await Promise.all(["home-1", "home-2"].map(async (name) => (await until(name, ended)) && (await log(name)).split("\n")));
+    expect(logs.map(([which]) => which)).toEqual(["home-1", "home-2"]);
+    expect(logs[0]?.[1]).not.toBe(logs[1]?.[1]);
     expect(existsSync("/root/which")).toBe(false);
   });
 

@@ -44,14 +44,14 @@ class Disk {
 
 test("writes to a full disk wait for space, report it, and continue where they stopped", async () => {
   const disk = new Disk(150, 40);
-  const told: (string | undefined)[] = [];
-  const first = await openStore({ folder, fail, write: disk.write, onFull: (error) => told.push(error?.message) });
+  const reports: (string | undefined)[] = [];
+  const first = await openStore({ folder, fail, write: disk.write, onFull: (error) => reports.push(error?.message) });
   for (const name of ["a", "b", "c"]) first.store.put("/things", thing(name));
   await expect.poll(() => first.full?.message).toMatch("ENOSPC");
   expect(first.store.durableRevision).toBeLessThan(3);
   disk.room = 10_000;
   await first.store.durable();
-  expect([first.full, told]).toEqual([undefined, [expect.stringContaining("ENOSPC"), undefined]]);
+  expect([first.full, reports]).toEqual([undefined, [expect.stringContaining("ENOSPC"), undefined]]);
   await first.close();
   const second = await openStore({ folder, fail });
   expect(names(second)).toEqual(["a", "b", "c"]);

@@ -114,8 +114,8 @@ export class Effects {
       const lost = random.chance(gone ? 0.5 : faults.callError);
       const answered: CallResult = lost ? { kind: "error", message: "no" } : answer(call);
       if (gone) return;
-      const told: CallResult = random.chance(faults.callError) ? { kind: "error", message: "no" } : answered;
-      life?.after(0.1, () => this.observe({ kind: "callResult", id, result: told }));
+      const delivered: CallResult = random.chance(faults.callError) ? { kind: "error", message: "no" } : answered;
+      life?.after(0.1, () => this.observe({ kind: "callResult", id, result: delivered }));
     });
   }
 

@@ -94,7 +94,7 @@ export class Replica {
     };
     const own = world.store(name, simulatedConfig.claimMs);
     const store = fault.store?.(own) ?? own;
-    const told = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
+    const faulty = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
     const watermarks: WatermarkStore = {
       ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
       acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
@@ -102,7 +102,7 @@ export class Replica {
       prune: (others, days) => store.prune(others, days),
     };
     const admin: AdminClient = {
-      listIfChanged: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules: told })),
+      listIfChanged: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules: faulty })),
       start: (schedule, at, deadlineMs) => this.#ask("admin", async () => ({ outcome: world.create(schedule, at) }), deadlineMs),
     };
     this.#scheduler = new Scheduler({

@@ -26,13 +26,13 @@ test.each([
   [1n, 2_000_000_003, "1970-01-01T00:00:03.000000003Z"],
   [2n ** 63n - 1n, 0, "9999-12-31T23:59:59.999999999Z"],
   [-(2n ** 63n), 0, "0001-01-01T00:00:00Z"],
-])("a timestamp out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, told) => {
+])("a timestamp out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, written) => {
   const reasons = [{ message: "why", occurredAt: create(TimestampSchema, { seconds, nanos }) }];
   // Data that only resembles a time is kept.
   const customInfo = { $typeName: "google.protobuf.Timestamp", seconds: 1 };
   expect(writeJsonResponse(TaskExecutionClosureSchema, create(TaskExecutionClosureSchema, { reasons, customInfo }), options)).toMatchObject(
     {
-      reasons: [{ message: "why", occurred_at: told }],
+      reasons: [{ message: "why", occurred_at: written }],
       custom_info: { seconds: 1 },
     },
   );
@@ -42,7 +42,7 @@ test.each([
   [1n, -1, "0.999999999s"],
   [1n, 1_000_000_000, "2s"],
   [2n ** 63n - 1n, 0, "315576000000s"],
-])("a duration out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, told) => {
+])("a duration out of range, %s s and %s ns, is written as the nearest valid one", (seconds, nanos, written) => {
   const value = { case: "duration" as const, value: create(DurationSchema, { seconds, nanos }) };
-  expect(writeJsonResponse(PrimitiveSchema, create(PrimitiveSchema, { value }), options)).toEqual({ duration: told });
+  expect(writeJsonResponse(PrimitiveSchema, create(PrimitiveSchema, { value }), options)).toEqual({ duration: written });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await adminDatabase();
   served = await serveAdmin({ db: database.db, bus: { publishEphemeral: () => undefined } as unknown as Bus });
   await registerWorkflow(served.admin);
-  await registerLaunchPlan(served.admin, "told", { entityMetadata: { notifications: [notification("email", ["lp@x.y"])] } });
+  await registerLaunchPlan(served.admin, "notified", { entityMetadata: { notifications: [notification("email", ["lp@x.y"])] } });
 });
 afterAll(async () => {
   await served.stop();
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function create(name: string, spec: MessageInitShape<typeof ExecutionSpecSchema> = {}): Promise<void> {
-  const launchPlan = id(ResourceType.LAUNCH_PLAN, "told");
+  const launchPlan = id(ResourceType.LAUNCH_PLAN, "notified");
   await served.admin.createExecution({
     ...scope,
     name,
@@ -90,8 +90,8 @@ test("an end is notified once, despite late events and concurrent replicas", asy
   const rowId = row.rows[0]?.id ?? 0n;
   const before = (await loadExecutionStates(database.db, [rowId])).get(rowId);
   if (before === undefined) throw new Error("no row");
-  const told = await Promise.all([tell(), tell(), tell()]);
-  expect(told.reduce((sum, each) => sum + each)).toBe(30);
+  const notified = await Promise.all([tell(), tell(), tell()]);
+  expect(notified.reduce((sum, each) => sum + each)).toBe(30);
   const late = foldWorkflow(before.state, { phase: RUNNING, occurredAt: 5n }, 0n);
   expect(late).not.toBe(before.state);
   expect(await saveExecutionStates(database.db, [{ rowId, state: late, revision: before.revision + 1, becomesTerminal: false }])).toEqual(

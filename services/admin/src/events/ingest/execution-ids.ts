@@ -34,20 +34,20 @@ export class ExecutionIds {
    */
   async findWrongCluster(
     db: Queryable,
-    told: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
+    reported: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
   ): Promise<ReadonlySet<number>> {
     const isElsewhere = (index: number): boolean => {
-      const { execution, cluster } = told[index] as (typeof told)[number];
+      const { execution, cluster } = reported[index] as (typeof reported)[number];
       const known = cluster === undefined ? undefined : this.#known.get(keyOf(execution))?.cluster;
       // An execution from the time of a single data plane has no cluster.
       return known !== undefined && known !== "" && known !== cluster;
     };
-    const suspects = [...told.keys()].filter(isElsewhere);
+    const suspects = [...reported.keys()].filter(isElsewhere);
     if (suspects.length === 0) return new Set();
     // It may have moved since, before its launch.
     await this.#load(
       db,
-      suspects.flatMap((index) => told[index]?.execution ?? []),
+      suspects.flatMap((index) => reported[index]?.execution ?? []),
     );
     return new Set(suspects.filter(isElsewhere));
   }

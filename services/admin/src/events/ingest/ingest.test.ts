@@ -310,7 +310,7 @@ describe("ingest", () => {
       );
     const ITEMS = 10_000;
     const PER_EVENT = 500;
-    const told = [Task.QUEUED, Task.RUNNING, Task.SUCCEEDED].flatMap((phase, step) =>
+    const reported = [Task.QUEUED, Task.RUNNING, Task.SUCCEEDED].flatMap((phase, step) =>
       Array.from({ length: ITEMS / PER_EVENT }, (_, part) =>
         array(
           2 + step * 1_000 + part,
@@ -319,7 +319,7 @@ describe("ingest", () => {
         ),
       ),
     );
-    await record([execution(node(1, Node.RUNNING, { isArray: true })), ...told.toReversed(), told[0] as DecodedEvent]);
+    await record([execution(node(1, Node.RUNNING, { isArray: true })), ...reported.toReversed(), reported[0] as DecodedEvent]);
     await record([array(9_000, Task.SUCCEEDED, [{ index: 7, phase: Task.FAILED }])]);
     expect((await recorded()).tasks).toMatchObject([{ phase: "SUCCEEDED", retry_attempt: 0n }]);
     const { rows } = await db.query<TaskRow>({
@@ -338,7 +338,7 @@ describe("ingest", () => {
 
   test("reads the graph of a dynamic node from its event or from the URI in the event", async () => {
     const { record } = recorder();
-    const told = (nodeId: string, dynamicWorkflow: object, dynamicWorkflowUri = "") =>
+    const reported = (nodeId: string, dynamicWorkflow: object, dynamicWorkflowUri = "") =>
       execution(
         executionEvent({
           sequence: 1n,
@@ -357,7 +357,10 @@ describe("ingest", () => {
       );
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template: { nodes: [{ id: "made" }] } } });
     const uri = "s3://b/closure.pb";
-    await record([told("n0", { compiledWorkflow, dynamicJobSpecUri: "s3://b/f" }), told("n1", { dynamicJobSpecUri: "s3://b/g" }, uri)]);
+    await record([
+      reported("n0", { compiledWorkflow, dynamicJobSpecUri: "s3://b/f" }),
+      reported("n1", { dynamicJobSpecUri: "s3://b/g" }, uri),
+    ]);
     await record([execution(node(2, Node.SUCCEEDED)), execution(node(2, Node.SUCCEEDED, { nodeId: "n1" }))]);
     const blobs = { get: async (asked: string) => (asked === uri ? toBinary(CompiledWorkflowClosureSchema, compiledWorkflow) : undefined) };
     for (const nodeId of ["n0", "n1"]) {
@@ -416,25 +419,25 @@ describe("ingest from the bus", () => {
 
   test("defers the end for a limited time until its nodes have ended, and redeliveries during an outage do not count", async () => {
     let hand: (messages: readonly BusMessage[]) => Promise<void> = () => Promise.reject(new Error("no subscriber"));
-    const told: string[] = [];
+    const reported: string[] = [];
     const byHand = {
       subscribe: (_: unknown, handler: typeof hand) => void (hand = handler),
-      publishEphemeral: () => void told.push("recorded"),
+      publishEphemeral: () => void reported.push("recorded"),
     } as unknown as Bus;
     await startIngest({ db, bus: byHand, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
     const message = (data: Uint8Array): BusMessage => ({
       subject: executionEventSubject(3),
       data,
       deliveries: 40,
-      ack: () => void told.push("ack"),
-      nak: (ms) => void told.push(`again in ${ms} ms`),
-      discard: (reason) => void told.push(`discarded: ${reason}`),
+      ack: () => void reported.push("ack"),
+      nak: (ms) => void reported.push(`again in ${ms} ms`),
+      discard: (reason) => void reported.push(`discarded: ${reason}`),
     });
     await hand([message(node(1, Node.RUNNING))]);
     const end = message(workflow(3, Workflow.SUCCEEDED));
     for (let i = 0; i < 9; i++) await hand([end]);
     const waits = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400].map((ms) => `again in ${ms} ms`);
-    expect(told).toEqual(["ack", ...waits, "ack", "recorded"]);
+    expect(reported).toEqual(["ack", ...waits, "ack", "recorded"]);
   });
 
   test("accepts events of a data plane only for its own executions", async () => {
@@ -454,12 +457,12 @@ describe("ingest from the bus", () => {
 
   test("accepts events of a resource only for its own execution", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
-    const told = (workflowKey: string, nodeId: string) => ({
+    const reported = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
       workflowKey,
     });
     const tell = (workflowKey: string, nodeId: string) =>
-      bus.publish(executionEventSubject(3), toBinary(ExecutionEventSchema, told(workflowKey, nodeId)));
+      bus.publish(executionEventSubject(3), toBinary(ExecutionEventSchema, reported(workflowKey, nodeId)));
     const attempt = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(TaskEventSchema, task(Task.RUNNING, 0, { nodeId })),
       workflowKey,

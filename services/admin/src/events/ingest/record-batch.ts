@@ -121,8 +121,8 @@ async function deferCompletions(
   endings: readonly OfKind<"workflow">[],
   mayDefer: MayDefer,
 ): Promise<{ readonly open: ReadonlySet<bigint>; readonly deferred: ReadonlySet<OfKind<"workflow">> }> {
-  const told = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
-  const open = await nonTerminalRows.incompleteExecutions(db, told);
+  const finished = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
+  const open = await nonTerminalRows.incompleteExecutions(db, finished);
   const deferred = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayDefer(item)));
   const due = endings.filter((ending) => open.has(ending.executionId) && !deferred.has(ending));
   if (due.length === 0 || completeEnds === undefined) return { open, deferred };
@@ -131,7 +131,7 @@ async function deferCompletions(
   return {
     open: await nonTerminalRows.executionsWithNonTerminalRows(
       db,
-      told.map(({ executionId }) => executionId),
+      finished.map(({ executionId }) => executionId),
     ),
     deferred,
   };

@@ -36,31 +36,31 @@ function world(action: "abort" | "keep" = "abort") {
   return { done, state, orphans: new OrphanTracker({ bus, clusters, config, logger, clock: () => new Date() } as never) };
 }
 
-const told = (phase: Phase): DecodedEvent =>
+const eventWith = (phase: Phase): DecodedEvent =>
   ({ kind: "workflow", execution, cluster: "west", order: 1n, fact: { phase, occurredAt: 0n } }) as unknown as DecodedEvent;
 
 test("an unknown execution is stopped once in its data plane, and its end is confirmed", async () => {
   const { done, orphans } = world();
-  await orphans.handleEvent(told(Phase.RUNNING));
-  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
   expect(orphans.isOrphan(execution)).toBe(true);
-  await orphans.handleEvent(told(Phase.ABORTED));
+  await orphans.handleEvent(eventWith(Phase.ABORTED));
   expect(done).toEqual(["delete west p-d/e", "recorded p-d/e ABORTED"]);
 });
 
 test("a failed stop is repeated at the next event", async () => {
   const { done, state, orphans } = world();
   state.down = true;
-  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
   expect([done, orphans.isOrphan(execution)]).toEqual([[], false]);
   state.down = false;
-  await orphans.handleEvent(told(Phase.RUNNING));
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
   expect(done).toEqual(["delete west p-d/e"]);
 });
 
 test("unknown executions are kept if configured", async () => {
   const { done, orphans } = world("keep");
-  await orphans.handleEvent(told(Phase.RUNNING));
-  await orphans.handleEvent(told(Phase.SUCCEEDED));
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
+  await orphans.handleEvent(eventWith(Phase.SUCCEEDED));
   expect(done).toEqual([]);
 });

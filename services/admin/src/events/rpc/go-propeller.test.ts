@@ -61,7 +61,7 @@ beforeEach(async () => {
 const executionId = () => ({ project: "p", domain: "d", name });
 const nodeId = (node: string) => ({ nodeId: node, executionId: executionId() });
 const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
-const told = () => ({
+const eventTime = () => ({
   occurredAt: timestampFromMs(1_700_000_000_000 + ++clock),
   reportedAt: timestampFromMs(1_700_000_000_500 + clock),
   producerId: "propeller",
@@ -70,7 +70,7 @@ const told = () => ({
 const at = (path: string) => `s3://b/metadata/propeller/p-d-${name}/${path}`;
 
 const workflow = (phase: Workflow, more: MessageInitShape<typeof WorkflowExecutionEventSchema> = {}) => {
-  const { occurredAt, producerId } = told();
+  const { occurredAt, producerId } = eventTime();
   return admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt, producerId, ...more } });
 };
 const node = (id: string, phase: Node, more: MessageInitShape<typeof NodeExecutionEventSchema> = {}) =>
@@ -81,7 +81,7 @@ const node = (id: string, phase: Node, more: MessageInitShape<typeof NodeExecuti
       specNodeId: id,
       nodeName: id,
       inputValue: { case: "inputUri", value: at(`${id}/data/inputs.pb`) },
-      ...told(),
+      ...eventTime(),
       ...more,
     },
   });
@@ -94,7 +94,7 @@ const task = (id: string, phase: Task, more: MessageInitShape<typeof TaskExecuti
       taskType: "python-task",
       inputValue: { case: "inputUri", value: at(`${id}/data/inputs.pb`) },
       metadata: { generatedName: `${name}-${id}-0`, pluginIdentifier: "container" },
-      ...told(),
+      ...eventTime(),
       ...more,
     },
   });
@@ -107,7 +107,7 @@ const within = (parent: string, specNodeId: string, group = "0") => ({
 
 const startNode = () =>
   admin.createNodeEvent({
-    event: { id: nodeId("start-node"), phase: Node.SUCCEEDED, specNodeId: "start-node", ...told(), ...output("start-node") },
+    event: { id: nodeId("start-node"), phase: Node.SUCCEEDED, specNodeId: "start-node", ...eventTime(), ...output("start-node") },
   });
 const list = async (uniqueParentId = "") => {
   const sortBy = { key: "node_id", direction: 1 };

@@ -108,12 +108,12 @@ test("timestamps out of the database's range are recorded as the nearest valid o
   await report(Workflow.SUCCEEDED, last);
   // The range of 63 bits, from the epoch on.
   const end = { seconds: 9_223_372_036n, nanos: 854_775_807 };
-  const told = { startedAt: { seconds: 0n, nanos: 0 }, updatedAt: end, duration: end };
+  const nearest = { startedAt: { seconds: 0n, nanos: 0 }, updatedAt: end, duration: end };
   // An execution starts no earlier than its creation.
   const { closure } = await admin.getExecution({ id: executionId() });
   expect(closure).toMatchObject({ updatedAt: end, startedAt: { seconds: 0n, nanos: 1 }, createdAt: { seconds: 0n, nanos: 1 } });
-  expect((await admin.getNodeExecution({ id: nodeId() })).closure).toMatchObject(told);
-  expect((await admin.getTaskExecution({ id: { taskId, nodeExecutionId: nodeId() } })).closure).toMatchObject(told);
+  expect((await admin.getNodeExecution({ id: nodeId() })).closure).toMatchObject(nearest);
+  expect((await admin.getTaskExecution({ id: { taskId, nodeExecutionId: nodeId() } })).closure).toMatchObject(nearest);
   expect(await codes([node(Node.RUNNING, { id: nodeId("n1"), occurredAt: create(TimestampSchema, { nanos: -1 }) })])).toEqual([
     Code.INVALID_ARGUMENT,
   ]);

@@ -55,7 +55,7 @@ function lines(span: Span, indent = ""): string[] {
   }[id.case ?? "operationId"]();
   return [`${indent}${name} ${at(span.startTime)}-${at(span.endTime)}`, ...span.spans.flatMap((inner) => lines(inner, `${indent}  `))];
 }
-const told = (measured: ExecutionTiming, depth = -1) => lines(executionSpan(measured, depth));
+const spanLines = (measured: ExecutionTiming, depth = -1) => lines(executionSpan(measured, depth));
 
 test("a chain of tasks with a retry gives its spans", () => {
   const first = node("n0", times(12, 14, 40, 41), { tasks: [task(0, times(13, 15, 20)), task(1, times(22, 24, 38, 39))] });
@@ -67,7 +67,7 @@ test("a chain of tasks with a retry gives its spans", () => {
     ],
     { n0: { ids: ["start-node"] }, n1: { ids: ["n0"] }, "end-node": { ids: ["n1"] } },
   );
-  expect(told(execution("e", { "": [start, first, second] }, closure))).toEqual([
+  expect(spanLines(execution("e", { "": [start, first, second] }, closure))).toEqual([
     "execution e 0-100",
     "  WORKFLOW_SETUP 0-10",
     "  node n0 12-41",
@@ -96,19 +96,19 @@ test("the levels are the execution, its nodes, their operations and their attemp
     { "": [start, node("n0", times(12, 14, 40), { tasks: [task(0, times(13, 15, 20))] })] },
     workflow([{ id: "n0", target }], { "end-node": { ids: ["n0"] } }),
   );
-  expect(told(measured, 0)).toEqual(["execution e 0-100"]);
-  expect(told(measured, 1)).toEqual(["execution e 0-100", "  WORKFLOW_SETUP 0-10", "  node n0 12-40", "  WORKFLOW_TEARDOWN 40-100"]);
-  expect(told(measured, 2).slice(2, 5)).toEqual(["  node n0 12-40", "    NODE_SETUP 12-13", "    NODE_TEARDOWN 20-40"]);
-  expect(told(measured, 3)).toContain("      TASK_RUNTIME 15-20");
+  expect(spanLines(measured, 0)).toEqual(["execution e 0-100"]);
+  expect(spanLines(measured, 1)).toEqual(["execution e 0-100", "  WORKFLOW_SETUP 0-10", "  node n0 12-40", "  WORKFLOW_TEARDOWN 40-100"]);
+  expect(spanLines(measured, 2).slice(2, 5)).toEqual(["  node n0 12-40", "    NODE_SETUP 12-13", "    NODE_TEARDOWN 20-40"]);
+  expect(spanLines(measured, 3)).toContain("      TASK_RUNTIME 15-20");
 });
 
 test("an execution without nodes is all set-up", () => {
-  expect(told(execution("e", {}, undefined))).toEqual(["execution e 0-100", "  WORKFLOW_SETUP 0-100"]);
+  expect(spanLines(execution("e", {}, undefined))).toEqual(["execution e 0-100", "  WORKFLOW_SETUP 0-100"]);
 });
 
 test("gates are idle", () => {
   const gate = { id: "g", target: { case: "gateNode" as const, value: {} } };
-  const of = (at: ReturnType<typeof times>) => told(execution("e", { "": [start, node("g", at)] }, workflow([gate]))).slice(3);
+  const of = (at: ReturnType<typeof times>) => spanLines(execution("e", { "": [start, node("g", at)] }, workflow([gate]))).slice(3);
   expect(of(times(12, undefined, undefined, 13))).toEqual(["    NODE_SETUP 12-13"]);
   expect(of(times(12, 14, undefined, 20))).toEqual(["    NODE_SETUP 12-14", "    NODE_IDLE 14-20"]);
   expect(of(times(12, 14, 30, 31))).toEqual(["    NODE_SETUP 12-14", "    NODE_IDLE 14-30", "    NODE_TEARDOWN 30-31"]);
@@ -118,7 +118,7 @@ test("a branch shows the chosen arm with its own kind", () => {
   const arm = { id: "then", target: { case: "gateNode" as const, value: {} } };
   const branch = { id: "b", target: { case: "branchNode" as const, value: { ifElse: { case: { thenNode: arm } } } } };
   const taken = node("b-0-then", times(20, 22, 30), { specNodeId: "then" });
-  expect(told(execution("e", { "": [start, node("b", times(12, 14, 40))], b: [taken] }, workflow([branch]))).slice(2)).toEqual([
+  expect(spanLines(execution("e", { "": [start, node("b", times(12, 14, 40))], b: [taken] }, workflow([branch]))).slice(2)).toEqual([
     "  node b 12-40",
     "    NODE_SETUP 12-20",
     "    node b-0-then 20-30",
@@ -143,12 +143,12 @@ test("a sub-workflow and a dynamic node show their graphs", () => {
     subWorkflows: [{ template: { id: subId, nodes: [{ id: "i", target }] }, connections: { upstream } }],
   });
   const graph = ["    NODE_SETUP 12-21", "    node s-0-i 23-30", "      NODE_TRANSITION 21-23", "      NODE_SETUP 23-30"];
-  expect(told(execution("e", { "": [start, node("s", times(12, 14, 40))], s: inner }, closure)).slice(3)).toEqual([
+  expect(spanLines(execution("e", { "": [start, node("s", times(12, 14, 40))], s: inner }, closure)).slice(3)).toEqual([
     ...graph,
     "    NODE_TEARDOWN 30-40",
   ]);
   const dynamic = node("s", times(12, 14, 40), { tasks: [task(0, times(13, 14, 18))], dynamic: workflow([{ id: "i", target }], upstream) });
-  expect(told(execution("e", { "": [start, dynamic], s: inner }, workflow([{ id: "s", target }])), 4).slice(3)).toEqual([
+  expect(spanLines(execution("e", { "": [start, dynamic], s: inner }, workflow([{ id: "s", target }])), 4).slice(3)).toEqual([
     "    NODE_SETUP 12-13",
     "    attempt 0 13-18",
     "      TASK_SETUP 13-14",
@@ -167,7 +167,7 @@ test("a launch plan node shows the child execution", () => {
   };
   const launched = { ...execution("child", {}, undefined), ...times(16, 17, 30, 31) };
   const of = (more: Partial<NodeTiming>) =>
-    told(execution("e", { "": [start, node("l", times(12, 14, 40), more)] }, workflow([launch]))).slice(3);
+    spanLines(execution("e", { "": [start, node("l", times(12, 14, 40), more)] }, workflow([launch]))).slice(3);
   expect(of({})).toEqual(["    NODE_SETUP 12-40"]);
   expect(of({ launched })).toEqual([
     "    NODE_SETUP 12-16",

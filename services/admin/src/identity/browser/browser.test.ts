@@ -102,9 +102,9 @@ test("a callback that this browser did not begin is refused", async () => {
   await browser.get(`${SITE}/login`);
   expect((await browser.get(`${SITE}/callback?code=x&state=y`)).status).toBe(400);
   const state = (await browser.get(`${SITE}/login`)).headers.get("location") ?? "";
-  const told = await browser.get(`${SITE}/callback?code=x&state=${new URL(state).searchParams.get("state")}`);
-  expect(told.status).toBe(502);
-  expect(await told.text()).toContain("returned no token");
+  const failed = await browser.get(`${SITE}/callback?code=x&state=${new URL(state).searchParams.get("state")}`);
+  expect(failed.status).toBe(502);
+  expect(await failed.text()).toContain("returned no token");
   const error = await browser.get(`${SITE}/callback?error=<script>&state=${new URL(state).searchParams.get("state")}`);
   expect(await error.text()).not.toContain("<script>");
 });

@@ -270,10 +270,10 @@ test("signing keys are rotated while tokens of the old key stay valid", async ()
 
 test("metadata contain the configured issuer, for any Host header", async () => {
   const response = await fetch(`${baseUrl()}/.well-known/openid-configuration`, { headers: { "x-forwarded-host": "evil.test" } });
-  const told = (await response.json()) as Record<string, string>;
+  const metadataDocument = (await response.json()) as Record<string, string>;
   const metadata = createClient({ channel: (admins[0] as ServedAdmin).channel, service: AuthMetadataService });
   const ours = await metadata.getOAuth2Metadata({});
-  expect(told).toMatchObject({
+  expect(metadataDocument).toMatchObject({
     issuer: SITE,
     authorization_endpoint: ours.authorizationEndpoint,
     token_endpoint: ours.tokenEndpoint,

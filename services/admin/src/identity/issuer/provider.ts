@@ -201,8 +201,8 @@ function show(ctx: KoaContextWithOIDC, title: string, body: string): void {
 }
 
 async function userCodeInputSource(ctx: KoaContextWithOIDC, form: string, _out: unknown, error: unknown): Promise<void> {
-  const told = error === undefined ? "Enter the code that your device shows." : "No device is waiting for this code. Enter it again.";
-  show(ctx, "Sign in a device", `<p>${told}</p>${form}<button type="submit" form="op.deviceInputForm">Go on</button>`);
+  const notice = error === undefined ? "Enter the code that your device shows." : "No device is waiting for this code. Enter it again.";
+  show(ctx, "Sign in a device", `<p>${notice}</p>${form}<button type="submit" form="op.deviceInputForm">Go on</button>`);
 }
 
 async function userCodeConfirmSource(

@@ -26,9 +26,9 @@ export function createSourceOf(trustedProxies: readonly string[]): SourceOf {
   const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return ({ socket, headers }) => {
     let source = plain(socket.remoteAddress ?? "");
-    const told = String(headers["x-forwarded-for"] ?? "").split(",");
-    while (isTrusted(source) && told.length > 0) {
-      const before = plain((told.pop() ?? "").trim());
+    const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");
+    while (isTrusted(source) && forwarded.length > 0) {
+      const before = plain((forwarded.pop() ?? "").trim());
       if (isIP(before) === 0) break;
       source = before;
     }

@@ -40,7 +40,7 @@ export function fromIdSet(table: string, { column, ids }: IdFilter, values: unkn
   switch (ids.from) {
     case "before":
       return `(SELECT few.* FROM ${unnestIds(ids, values)}
-        CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${column} = told.number OFFSET 0) AS few) AS ${table}`;
+        CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${column} = given_ids.number OFFSET 0) AS few) AS ${table}`;
     case "table":
       // An array is looked up in sorted order, so that adjacent rows are read together.
       return `(SELECT * FROM ${table} WHERE ${column} = ANY(ARRAY(${selectIds(ids, values)} ORDER BY ${ids.idColumn})) OFFSET 0) AS ${table}`;
@@ -60,7 +60,7 @@ function selectOne(table: string, { column, ids }: IdFilter, values: unknown[]):
   switch (ids.from) {
     case "before":
       return `SELECT 1 FROM ${unnestIds(ids, values)}
-        CROSS JOIN LATERAL (SELECT 1 FROM ${table} WHERE ${column} = told.number LIMIT ${MAX_SORTED_ROWS + 1}) AS few`;
+        CROSS JOIN LATERAL (SELECT 1 FROM ${table} WHERE ${column} = given_ids.number LIMIT ${MAX_SORTED_ROWS + 1}) AS few`;
     case "table":
       return selectIds(ids, values);
   }
@@ -68,7 +68,7 @@ function selectOne(table: string, { column, ids }: IdFilter, values: unknown[]):
 
 function unnestIds({ text }: PrefetchedIds, values: unknown[]): string {
   values.push(text);
-  return `unnest($${values.length}::int8[]) AS told (number)`;
+  return `unnest($${values.length}::int8[]) AS given_ids (number)`;
 }
 
 function selectIds({ table, idColumn, conditions }: IdSubquery, values: unknown[]): string {

@@ -53,12 +53,12 @@ async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Pro
   const node = await admin.getNodeExecution({ id });
   const { closure, inputUri } = node;
   const succeeded = closure?.phase === NodeExecution_Phase.SUCCEEDED || closure?.phase === NodeExecution_Phase.RECOVERED;
-  const told = closureFields(node);
-  if (!succeeded) return { ...told, succeeded, inputs: undefined, outputs: undefined, tasks: [] };
+  const fields = closureFields(node);
+  if (!succeeded) return { ...fields, succeeded, inputs: undefined, outputs: undefined, tasks: [] };
   const [data, tasks] = await Promise.all([admin.getNodeExecutionData({ id }), tasksOf(id, admin)]);
   const outputUri = closure.outputResult.case === "outputUri" ? closure.outputResult.value : "";
   return {
-    ...told,
+    ...fields,
     succeeded,
     inputs: nonEmpty(data.fullInputs) ?? (await readLiterals(blobs, inputUri)) ?? create(LiteralMapSchema),
     outputs:

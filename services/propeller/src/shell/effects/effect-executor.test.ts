@@ -9,13 +9,13 @@ it("has capacity again when the effects that waited for writes are released", as
   expect(effects.hasCapacity("a")).toBe(true);
   effects.setDeferred("b", 500);
   expect(effects.hasCapacity("a")).toBe(false);
-  let told = false;
+  let released = false;
   const room = effects.whenCapacity("a").then(() => {
-    told = true;
+    released = true;
   });
   effects.setDeferred("a", 501);
   await Promise.resolve();
-  expect(told).toBe(false);
+  expect(released).toBe(false);
   effects.setDeferred("a", 0);
   await room;
   expect(effects.hasCapacity("a")).toBe(true);

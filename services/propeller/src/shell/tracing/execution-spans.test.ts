@@ -13,11 +13,15 @@ import { ExecutionSpans } from "./execution-spans.js";
 
 const executionId = { project: "p", domain: "d", name: "e" };
 const traceId = traceIdOf(executionId);
-const told = (init: MessageInitShape<typeof ExecutionEventSchema>["event"]) => create(ExecutionEventSchema, { event: init as never });
+const executionEvent = (init: MessageInitShape<typeof ExecutionEventSchema>["event"]) =>
+  create(ExecutionEventSchema, { event: init as never });
 const workflow = (phase: Workflow, at: number, more: object = {}) =>
-  told({ case: "workflow", value: { executionId, phase, occurredAt: timestampFromMs(at), ...more } });
+  executionEvent({ case: "workflow", value: { executionId, phase, occurredAt: timestampFromMs(at), ...more } });
 const node = (nodeId: string, phase: Node, { at, ...more }: { at: number; [field: string]: unknown }) =>
-  told({ case: "node", value: { id: { nodeId, executionId }, phase, occurredAt: timestampFromMs(at), specNodeId: nodeId, ...more } });
+  executionEvent({
+    case: "node",
+    value: { id: { nodeId, executionId }, phase, occurredAt: timestampFromMs(at), specNodeId: nodeId, ...more },
+  });
 const attempt = (phase: Task, at: number) =>
   create(TaskExecutionEventSchema, {
     parentNodeExecutionId: { nodeId: "n0", executionId },

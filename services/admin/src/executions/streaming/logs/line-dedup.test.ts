@@ -18,7 +18,7 @@ const since = (log: readonly StampedLine[], from: Date | undefined) =>
 test("a log that is interrupted at any place any number of times is streamed completely and once", () => {
   fc.assert(
     fc.property(anyLog, fc.array(fc.nat({ max: 12 })), (log, cuts) => {
-      const told: StampedLine[] = [];
+      const streamed: StampedLine[] = [];
       let cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: undefined });
       for (const cut of [...cuts, log.length]) {
         const untold = new LineDeduplicator(readLogCursor(cursor)?.position);
@@ -30,11 +30,11 @@ test("a log that is interrupted at any place any number of times is streamed com
           const news = untold.filterNew([line]);
           if (news.length === 0) continue;
           if (arrived++ >= cut && cut !== log.length) break;
-          told.push(...news);
+          streamed.push(...news);
           cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: untold.position });
         }
       }
-      expect(told.map(({ text }) => text)).toEqual(log.map(({ text }) => text));
+      expect(streamed.map(({ text }) => text)).toEqual(log.map(({ text }) => text));
     }),
     { numRuns: 500 },
   );
@@ -50,9 +50,9 @@ test("the last lines are streamed, and those that follow them after an interrupt
       // Lines may have been written since the request of the last lines.
       if (anchor.length > 0) untold.seekToTail({ tail: anchor, after: tail === 0 }, since(log, from));
       untold.restart();
-      const told = untold.filterNew(since(log, untold.since)).map(({ text }) => text);
+      const streamed = untold.filterNew(since(log, untold.since)).map(({ text }) => text);
       const begun = log.slice(known.length === 0 ? 0 : Math.max(0, known.length - tail));
-      expect(told).toEqual(begun.map(({ text }) => text));
+      expect(streamed).toEqual(begun.map(({ text }) => text));
     }),
     { numRuns: 500 },
   );

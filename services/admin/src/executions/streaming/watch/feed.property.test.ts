@@ -97,7 +97,7 @@ function rowOf(id: number, { xid, value }: Version): WatchedRow {
 }
 
 class Watcher {
-  readonly told = new Map<number, number>();
+  readonly received = new Map<number, number>();
   cursor = "";
 
   take(message: Message): void {
@@ -107,8 +107,8 @@ class Watcher {
       const id = Number(node?.id?.nodeId.slice(1));
       const value = Number(node?.metadata?.retryGroup);
       // Newer than the known version: neither repeated nor older.
-      if (value <= (this.told.get(id) ?? 0)) throw new Error(`n${id} is told as of ${value} after ${this.told.get(id)}`);
-      this.told.set(id, value);
+      if (value <= (this.received.get(id) ?? 0)) throw new Error(`n${id} is received as of ${value} after ${this.received.get(id)}`);
+      this.received.set(id, value);
     }
   }
 }
@@ -183,7 +183,7 @@ test("every change is streamed exactly once, for any interruptions", () => {
       database.commitAll();
       for (const feed of feeds) look(feed);
       while (take(0));
-      expect(watcher.told).toEqual(database.newest());
+      expect(watcher.received).toEqual(database.newest());
     }),
     { numRuns: 250 },
   );

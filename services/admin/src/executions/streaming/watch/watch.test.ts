@@ -106,7 +106,7 @@ const task = (version: number, phase: Task, reason = "") =>
   );
 
 /** Messages received by a watcher: the phases of each row in order. */
-class Told {
+class Watcher {
   readonly messages: WatchExecutionResponse[] = [];
   readonly phases = new Map<string, number[]>();
   failure: Error | undefined;
@@ -156,50 +156,50 @@ class Told {
 }
 
 const liveOf = (admin: ServedAdmin) => createClient({ channel: admin.channel, service: LiveService });
-const shown = (told: Told) => Object.fromEntries(told.phases);
+const shown = (watcher: Watcher) => Object.fromEntries(watcher.phases);
 
 describe("a watch", () => {
   test("streams the current state, then changes, then the end, also of changes by another replica", async () => {
     await workflow(1, Workflow.QUEUED);
     await node(2, Node.QUEUED);
     await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions" })).rowCount).toBe(1);
-    const told = new Told(liveOf(here));
-    await told.until("n0", Node.QUEUED);
-    expect(told.messages).toMatchObject([{ reset: true, complete: true, ended: false, execution: { id: executionId() } }]);
+    const watcher = new Watcher(liveOf(here));
+    await watcher.until("n0", Node.QUEUED);
+    expect(watcher.messages).toMatchObject([{ reset: true, complete: true, ended: false, execution: { id: executionId() } }]);
     await workflow(3, Workflow.RUNNING);
-    await told.until("", Workflow.RUNNING);
+    await watcher.until("", Workflow.RUNNING);
     await node(4, Node.RUNNING);
     await task(1, Task.RUNNING, "it runs");
-    await told.until("task 0", Task.RUNNING);
+    await watcher.until("task 0", Task.RUNNING);
     await node(5, Node.SUCCEEDED);
     await task(2, Task.SUCCEEDED);
-    await told.until("task 0", Task.SUCCEEDED);
+    await watcher.until("task 0", Task.SUCCEEDED);
     await workflow(6, Workflow.SUCCEEDED);
-    await told.done;
-    expect(told.failure).toBeUndefined();
-    expect(told.phases.get("")).toEqual([Workflow.QUEUED, Workflow.RUNNING, Workflow.SUCCEEDED]);
-    expect(told.phases.get("task 0")?.at(-1)).toBe(Task.SUCCEEDED);
-    expect(told.messages.flatMap(({ tasks }) => tasks.map(({ closure }) => closure?.reason))).toContain("it runs");
-    expect(told.messages.at(-1)).toMatchObject({ ended: true, nodes: [], tasks: [] });
-    expect(told.messages.filter(({ reset }) => reset)).toHaveLength(1);
+    await watcher.done;
+    expect(watcher.failure).toBeUndefined();
+    expect(watcher.phases.get("")).toEqual([Workflow.QUEUED, Workflow.RUNNING, Workflow.SUCCEEDED]);
+    expect(watcher.phases.get("task 0")?.at(-1)).toBe(Task.SUCCEEDED);
+    expect(watcher.messages.flatMap(({ tasks }) => tasks.map(({ closure }) => closure?.reason))).toContain("it runs");
+    expect(watcher.messages.at(-1)).toMatchObject({ ended: true, nodes: [], tasks: [] });
+    expect(watcher.messages.filter(({ reset }) => reset)).toHaveLength(1);
   });
 
   test("continues with another replica where it stopped, without repetitions or gaps", async () => {
     await workflow(1, Workflow.RUNNING);
     await node(2, Node.RUNNING, { nodeId: "a" });
-    const first = new Told(liveOf(here));
+    const first = new Watcher(liveOf(here));
     await first.until("a", Node.RUNNING);
     await first.until("", Workflow.RUNNING);
     await first.stop();
     await node(3, Node.RUNNING, { nodeId: "b" });
-    const second = new Told(liveOf(there), first.cursor);
+    const second = new Watcher(liveOf(there), first.cursor);
     await second.until("b", Node.RUNNING);
     await node(4, Node.SUCCEEDED, { nodeId: "a" });
     await second.until("a", Node.SUCCEEDED);
     await second.stop();
     expect(shown(second)).toEqual({ b: [Node.RUNNING], a: [Node.SUCCEEDED] });
     // This replica's state is older than the other's messages.
-    const third = new Told(liveOf(here), second.cursor);
+    const third = new Watcher(liveOf(here), second.cursor);
     await node(5, Node.SUCCEEDED, { nodeId: "b" });
     await third.until("b", Node.SUCCEEDED);
     await workflow(6, Workflow.SUCCEEDED);
@@ -207,7 +207,7 @@ describe("a watch", () => {
     expect(shown(third)).toEqual({ b: [Node.SUCCEEDED], "": [Workflow.SUCCEEDED] });
     expect(third.messages.some(({ reset }) => reset)).toBe(false);
     // The stream ends without messages.
-    const after = new Told(liveOf(there), third.cursor);
+    const after = new Watcher(liveOf(there), third.cursor);
     await after.done;
     expect([after.failure, after.messages]).toEqual([undefined, []]);
   });
@@ -219,14 +219,14 @@ describe("a watch", () => {
     await expect
       .poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions WHERE node_id LIKE 'n___'" })).rowCount)
       .toBe(ids.length);
-    const whole = new Told(liveOf(here));
+    const whole = new Watcher(liveOf(here));
     await whole.until("n399", Node.RUNNING);
     expect(whole.messages.length).toBeGreaterThan(2);
     await whole.stop();
     const [first] = whole.messages;
     expect(first).toMatchObject({ reset: true, complete: false });
     expect(readCursor(first?.cursor ?? "")?.partial).toMatchObject({ before: undefined });
-    const told = new Set(first?.nodes.map(({ node: each }) => each?.id?.nodeId));
+    const listed = new Set(first?.nodes.map(({ node: each }) => each?.id?.nodeId));
     // One sent row changes, one unsent row changes, and one row is new.
     await node(3, Node.SUCCEEDED, { nodeId: "n000" });
     await node(3, Node.SUCCEEDED, { nodeId: "n399" });
@@ -234,13 +234,13 @@ describe("a watch", () => {
     await expect
       .poll(async () => (await database.db.query({ text: "SELECT 1 FROM node_executions WHERE node_id = 'z'" })).rowCount)
       .toBe(1);
-    const rest = new Told(liveOf(there), first?.cursor);
+    const rest = new Watcher(liveOf(there), first?.cursor);
     await rest.until("z", Node.RUNNING);
     await rest.until("n000", Node.SUCCEEDED);
     await rest.until("n399", Node.SUCCEEDED);
     await rest.stop();
     const expected = Object.fromEntries([
-      ...ids.filter((nodeId) => !told.has(nodeId)).map((nodeId) => [nodeId, [nodeId === "n399" ? Node.SUCCEEDED : Node.RUNNING]]),
+      ...ids.filter((nodeId) => !listed.has(nodeId)).map((nodeId) => [nodeId, [nodeId === "n399" ? Node.SUCCEEDED : Node.RUNNING]]),
       ["n000", [Node.SUCCEEDED]],
       ["z", [Node.RUNNING]],
     ]) as Record<string, number[]>;
@@ -255,27 +255,27 @@ describe("a watch", () => {
     // Its end is never reported, and not awaited.
     await node(3, Node.RUNNING, { nodeId: "open" });
     await expect.poll(() => recorded("SELECT 1 FROM node_executions WHERE node_id = 'open' AND $1 <> ''")).toBe(1);
-    const told = new Told(liveOf(here));
-    await told.done;
-    expect(told.failure).toBeUndefined();
-    expect(shown(told)).toEqual({ "": [Workflow.FAILED], open: [Node.RUNNING] });
-    expect(told.messages.at(-1)?.ended).toBe(true);
+    const watcher = new Watcher(liveOf(here));
+    await watcher.done;
+    expect(watcher.failure).toBeUndefined();
+    expect(shown(watcher)).toEqual({ "": [Workflow.FAILED], open: [Node.RUNNING] });
+    expect(watcher.messages.at(-1)?.ended).toBe(true);
     name = "nobody";
-    const missing = new Told(liveOf(here));
+    const missing = new Watcher(liveOf(here));
     await missing.done;
     expect(missing.failure).toMatchObject({ code: Code.NOT_FOUND });
   });
 
   test("with an invalid cursor is refused; with one of another execution it starts anew", async () => {
-    const bad = new Told(liveOf(here), "nonsense");
+    const bad = new Watcher(liveOf(here), "nonsense");
     await bad.done;
     expect(bad.failure).toMatchObject({ code: Code.INVALID_ARGUMENT, message: expect.stringMatching(/cursor/) });
-    const first = new Told(liveOf(here));
+    const first = new Watcher(liveOf(here));
     await first.until("", Workflow.UNDEFINED);
     await first.stop();
     name = `e${count++}`;
     await insertExecution(database.db, bareExecution(name));
-    const other = new Told(liveOf(here), first.cursor);
+    const other = new Watcher(liveOf(here), first.cursor);
     await other.until("", Workflow.UNDEFINED);
     expect(other.messages).toMatchObject([{ reset: true, complete: true }]);
     await other.stop();
@@ -286,21 +286,21 @@ describe("a watch", () => {
       config: adminConfigSchema.parse({ live: { pollSeconds: 0.2, heartbeatSeconds: 0.5 } }),
       bus: undefined,
     });
-    const told = new Told(liveOf(patient));
-    await told.until("", Workflow.UNDEFINED);
+    const watcher = new Watcher(liveOf(patient));
+    await watcher.until("", Workflow.UNDEFINED);
     await workflow(1, Workflow.RUNNING);
-    await told.until("", Workflow.RUNNING);
-    const before = told.messages.length;
-    await expect.poll(() => told.messages.length).toBeGreaterThan(before + 1);
+    await watcher.until("", Workflow.RUNNING);
+    const before = watcher.messages.length;
+    await expect.poll(() => watcher.messages.length).toBeGreaterThan(before + 1);
     // Heartbeats advance the cursor.
-    expect(told.messages.at(-1)).toMatchObject({ nodes: [], reset: false });
-    await told.stop();
+    expect(watcher.messages.at(-1)).toMatchObject({ nodes: [], reset: false });
+    await watcher.stop();
     await patient.stop();
   });
 
   test("is NOT_FOUND for a deleted execution", async () => {
-    const told = new Told(liveOf(here));
-    await told.until("", Workflow.UNDEFINED);
+    const watcher = new Watcher(liveOf(here));
+    await watcher.until("", Workflow.UNDEFINED);
     const { rows } = await database.db.query<{ id: bigint }>({
       text: "DELETE FROM executions WHERE execution_name = $1 RETURNING id",
       values: [name],
@@ -309,8 +309,8 @@ describe("a watch", () => {
       there.deps.bus,
       rows.map(({ id }) => id),
     );
-    await told.done;
-    expect(told.failure).toMatchObject({ code: Code.NOT_FOUND });
+    await watcher.done;
+    expect(watcher.failure).toMatchObject({ code: Code.NOT_FOUND });
   });
 
   test("costs the database the same for many watchers of one execution as for one", async () => {
@@ -323,10 +323,10 @@ describe("a watch", () => {
       },
     };
     const crowded = await replica({ db });
-    const first = new Told(liveOf(crowded));
+    const first = new Watcher(liveOf(crowded));
     await first.until("", Workflow.UNDEFINED);
     reads = 0;
-    const all = Array.from({ length: 200 }, () => new Told(liveOf(crowded)));
+    const all = Array.from({ length: 200 }, () => new Watcher(liveOf(crowded)));
     await Promise.all(all.map((each) => each.until("", Workflow.UNDEFINED)));
     expect(reads).toBe(0);
     await workflow(1, Workflow.RUNNING);
@@ -342,15 +342,15 @@ describe("a watch", () => {
 describe("the end of a replica, a limit or a token", () => {
   test("moves the watchers of a stopping replica to another, where they continue from their cursors", async () => {
     const leaving = await replica();
-    const told = new Told(liveOf(leaving));
-    await told.until("", Workflow.UNDEFINED);
+    const watcher = new Watcher(liveOf(leaving));
+    await watcher.until("", Workflow.UNDEFINED);
     await leaving.live.close();
-    await told.done;
-    expect(told.failure).toMatchObject({ code: Code.UNAVAILABLE, message: expect.stringMatching(/cursor/) });
-    const late = new Told(liveOf(leaving));
+    await watcher.done;
+    expect(watcher.failure).toMatchObject({ code: Code.UNAVAILABLE, message: expect.stringMatching(/cursor/) });
+    const late = new Watcher(liveOf(leaving));
     await late.done;
     expect(late.failure).toMatchObject({ code: Code.UNAVAILABLE });
-    const next = new Told(liveOf(here), told.cursor);
+    const next = new Watcher(liveOf(here), watcher.cursor);
     await workflow(1, Workflow.RUNNING);
     await next.until("", Workflow.RUNNING);
     expect(shown(next)).toEqual({ "": [Workflow.RUNNING] });
@@ -360,14 +360,14 @@ describe("the end of a replica, a limit or a token", () => {
 
   test("refuses streams above the limit until another one ends", async () => {
     const small = await replica({ config: adminConfigSchema.parse({ live: { maxStreams: 1 } }) });
-    const first = new Told(liveOf(small));
+    const first = new Watcher(liveOf(small));
     await first.until("", Workflow.UNDEFINED);
-    const second = new Told(liveOf(small));
+    const second = new Watcher(liveOf(small));
     await second.done;
     expect(second.failure).toMatchObject({ code: Code.RESOURCE_EXHAUSTED });
     await first.stop();
     await expect.poll(() => small.live.streams.size).toBe(0);
-    const third = new Told(liveOf(small));
+    const third = new Watcher(liveOf(small));
     await third.until("", Workflow.UNDEFINED);
     await third.stop();
     await small.stop();
@@ -394,21 +394,21 @@ describe("the end of a replica, a limit or a token", () => {
     const as = (claims: object): CallOptions => ({ metadata: { authorization: `Bearer ${idp.token({ sub: "ann", ...claims })}` } });
 
     test("a stream without a token or with a role in another project is refused", async () => {
-      const nobody = new Told(liveOf(guarded));
+      const nobody = new Watcher(liveOf(guarded));
       await nobody.done;
       expect(nobody.failure).toMatchObject({ code: Code.UNAUTHENTICATED });
-      const other = new Told(liveOf(guarded), "", as({ sub: "bob" }));
+      const other = new Watcher(liveOf(guarded), "", as({ sub: "bob" }));
       await other.done;
       expect(other.failure).toMatchObject({ code: Code.PERMISSION_DENIED });
     });
 
     test("a stream ends when its token expires, and continues with another token", async () => {
       // Tokens are verified with some seconds of leeway, which does not extend a stream.
-      const told = new Told(liveOf(guarded), "", as({ exp: Math.floor(Date.now() / 1000) + 2 }));
-      await told.until("", Workflow.UNDEFINED);
-      await told.done;
-      expect(told.failure).toMatchObject({ code: Code.UNAUTHENTICATED, message: "the token has expired" });
-      const next = new Told(liveOf(guarded), told.cursor, as({}));
+      const watcher = new Watcher(liveOf(guarded), "", as({ exp: Math.floor(Date.now() / 1000) + 2 }));
+      await watcher.until("", Workflow.UNDEFINED);
+      await watcher.done;
+      expect(watcher.failure).toMatchObject({ code: Code.UNAUTHENTICATED, message: "the token has expired" });
+      const next = new Watcher(liveOf(guarded), watcher.cursor, as({}));
       await workflow(1, Workflow.RUNNING);
       await next.until("", Workflow.RUNNING);
       expect(shown(next)).toEqual({ "": [Workflow.RUNNING] });
@@ -445,13 +445,13 @@ test("over REST, a stream consists of server-sent events and resumes by Last-Eve
 test("an unreadable execution does not delay watchers of other executions", async () => {
   await node(1, Node.RUNNING);
   await task(1, Task.RUNNING);
-  const broken = new Told(liveOf(here));
+  const broken = new Watcher(liveOf(here));
   await broken.until("task 0", Task.RUNNING);
   const names = [name, `${name}-b`];
   name = `${name}-b`;
   await insertExecution(database.db, bareExecution(name));
-  const told = new Told(liveOf(here));
-  await told.until("", Workflow.UNDEFINED);
+  const watcher = new Watcher(liveOf(here));
+  await watcher.until("", Workflow.UNDEFINED);
   await database.db.query({
     text: `UPDATE task_execution_events SET event = '\\xff' WHERE task_execution_id IN (
       SELECT t.id FROM task_executions t JOIN executions e ON e.id = t.execution_id WHERE e.execution_name = $1)`,
@@ -468,7 +468,7 @@ test("an unreadable execution does not delay watchers of other executions", asyn
     there.deps.bus,
     rows.map(({ id }) => id),
   );
-  await told.until("", Workflow.RUNNING);
+  await watcher.until("", Workflow.RUNNING);
   expect(broken.failure).toBeUndefined();
-  await Promise.all([told.stop(), broken.stop()]);
+  await Promise.all([watcher.stop(), broken.stop()]);
 });

@@ -36,14 +36,14 @@ const nothing = () => Promise.reject(new Error("nothing is referred to"));
 const compileIn = (thread: CompilerWorker, name: string) => thread.compile(templates(name), nothing);
 
 /** Number of the thread, and its number of runs. */
-function told(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
+function resultOf(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
   const [thread = "", ran = ""] = outcome.ok ? [] : outcome.errors.split(" ");
   return { thread, ran: Number(ran) };
 }
 
 test("concurrent workflows are compiled one after another in one thread", async () => {
   const thread = started();
-  const outcomes = (await Promise.all(["a", "b", "c"].map((name) => compileIn(thread, name)))).map(told);
+  const outcomes = (await Promise.all(["a", "b", "c"].map((name) => compileIn(thread, name)))).map(resultOf);
   expect(outcomes.map(({ ran }) => ran)).toEqual([1, 2, 3]);
   expect(new Set(outcomes.map((outcome) => outcome.thread)).size).toBe(1);
 });
@@ -53,11 +53,11 @@ test.each([
   ["throw", "the compiler's thread died"],
 ])("a thread that dies (%s) fails only its current workflow, and another thread serves the others", async (how, message) => {
   const thread = started();
-  const before = told(await compileIn(thread, "a"));
+  const before = resultOf(await compileIn(thread, "a"));
   const lost = compileIn(thread, how);
   const after = compileIn(thread, "b");
   await expect(lost).rejects.toThrow(message);
-  const next = told(await after);
+  const next = resultOf(await after);
   expect(next.ran).toBe(1);
   expect(next.thread).not.toBe(before.thread);
 });
@@ -65,7 +65,7 @@ test.each([
 test("an error of the compiler fails only its workflow", async () => {
   const thread = started();
   await expect(compileIn(thread, "fault")).rejects.toThrow("at line 1");
-  expect(told(await compileIn(thread, "a")).ran).toBe(1);
+  expect(resultOf(await compileIn(thread, "a")).ran).toBe(1);
 });
 
 test("references are fetched during the compilation, and a failed fetch fails only its workflow", async () => {
@@ -93,15 +93,15 @@ test("the thread ends after a large workflow unless others wait", async () => {
   const thread = started();
   const large = "x".repeat(1_000);
   const [first, second] = await Promise.all([compileIn(thread, large), compileIn(thread, "a")]);
-  expect(told(second)).toEqual({ ...told(first), ran: 2 });
-  expect(told(await compileIn(thread, "a")).thread).not.toBe(told(first).thread);
-  expect(told(await compileIn(thread, "a")).ran).toBe(2);
+  expect(resultOf(second)).toEqual({ ...resultOf(first), ran: 2 });
+  expect(resultOf(await compileIn(thread, "a")).thread).not.toBe(resultOf(first).thread);
+  expect(resultOf(await compileIn(thread, "a")).ran).toBe(2);
 });
 
 test("an idle thread ends, and a later workflow starts another", async () => {
   const thread = started(1);
-  const first = told(await compileIn(thread, "a"));
-  const another = async () => told(await compileIn(thread, "b")).thread !== first.thread;
+  const first = resultOf(await compileIn(thread, "a"));
+  const another = async () => resultOf(await compileIn(thread, "b")).thread !== first.thread;
   await expect.poll(another, { interval: 50, timeout: 10_000 }).toBe(true);
 });
 
