@@ -30,7 +30,8 @@ export interface ProbeDifference {
 export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   {
     name: "request-that-cannot-be-decoded",
-    reason: "An undecodable request is an error of the caller: INVALID_ARGUMENT. INTERNAL is reserved for errors of the server (docs/decisions/0008).",
+    reason:
+      "An undecodable request is an error of the caller: INVALID_ARGUMENT. INTERNAL is reserved for errors of the server (docs/decisions/0008).",
     covers: ({ recorded, lines }) =>
       recorded.hex !== undefined &&
       recorded.code === "INTERNAL" &&
@@ -65,8 +66,7 @@ export const PROBE_CLASSES: readonly DifferenceClass<ProbeDifference>[] = [
   },
   {
     name: "first-start-stands",
-    reason:
-      "An execution keeps its first start when RUNNING is reported again; Go FlyteAdmin uses the later one for start and duration.",
+    reason: "An execution keeps its first start when RUNNING is reported again; Go FlyteAdmin uses the later one for start and duration.",
     covers: ({ line, lines }) => {
       const [, place, field, observed, recorded] = CLOSURE_TIME.exec(line) ?? [];
       const starts = field === "started_at" ? line : lines.find((each) => each.startsWith(`${place}started_at: `));

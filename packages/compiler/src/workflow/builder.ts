@@ -48,7 +48,7 @@ export class InterfaceCache {
 
 /** A node with the compiler's results about it. */
 export class NodeBuilder {
-  /** Undefined until it is computed, and for good when it has errors. */
+  /** Undefined until it is computed; stays undefined when it has errors. */
   interface: Interface | undefined;
   /** True once a branch has given its arms their full ids. */
   armsNamed = false;

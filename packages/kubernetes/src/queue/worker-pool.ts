@@ -6,7 +6,7 @@ export interface WorkerPoolOptions {
   readonly queue: WorkQueue;
   /** Number of keys worked on concurrently. */
   readonly workers: number;
-  /** The time until its first await counts as used by the key. */
+  /** Processes a key. The synchronous time before its first await is charged to the key. */
   readonly reconcile: (key: string) => Promise<void>;
   /** Called when `reconcile` failed, to requeue the key. */
   readonly onError: (key: string, error: unknown) => void;

@@ -21,17 +21,17 @@ test("a log that is interrupted at any place any number of times is streamed com
       const streamed: StampedLine[] = [];
       let cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: undefined });
       for (const cut of [...cuts, log.length]) {
-        const untold = new LineDeduplicator(readLogCursor(cursor)?.position);
-        const answer = since(log, untold.since);
+        const deduplicator = new LineDeduplicator(readLogCursor(cursor)?.position);
+        const answer = since(log, deduplicator.since);
         // Number of lines that arrive, one message each; the last message may be lost with its
         // cursor.
         let arrived = 0;
         for (const line of answer) {
-          const news = untold.filterNew([line]);
+          const news = deduplicator.filterNew([line]);
           if (news.length === 0) continue;
           if (arrived++ >= cut && cut !== log.length) break;
           streamed.push(...news);
-          cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: untold.position });
+          cursor = writeLogCursor({ attempt: 0, pod: "p", container: "c", position: deduplicator.position });
         }
       }
       expect(streamed.map(({ text }) => text)).toEqual(log.map(({ text }) => text));
@@ -44,13 +44,13 @@ test("the last lines are streamed, and those that follow them after an interrupt
   fc.assert(
     fc.property(anyLog, fc.nat({ max: 10 }), fc.nat(), (log, tail, split) => {
       const known = log.slice(0, split % (log.length + 1));
-      const untold = new LineDeduplicator(undefined);
+      const deduplicator = new LineDeduplicator(undefined);
       const anchor = known.slice(-Math.max(1, tail));
       const from = new Date(Math.floor(Math.min(...anchor.map(({ time }) => Date.parse(time))) / 1000) * 1000);
       // Lines may have been written since the request of the last lines.
-      if (anchor.length > 0) untold.seekToTail({ tail: anchor, after: tail === 0 }, since(log, from));
-      untold.restart();
-      const streamed = untold.filterNew(since(log, untold.since)).map(({ text }) => text);
+      if (anchor.length > 0) deduplicator.seekToTail({ tail: anchor, after: tail === 0 }, since(log, from));
+      deduplicator.restart();
+      const streamed = deduplicator.filterNew(since(log, deduplicator.since)).map(({ text }) => text);
       const begun = log.slice(known.length === 0 ? 0 : Math.max(0, known.length - tail));
       expect(streamed).toEqual(begun.map(({ text }) => text));
     }),
