@@ -82,7 +82,7 @@ export class PodOutcomes {
     return taskExecutions.sort((a, b) => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0)).map(attempt);
   }
 
-  /** Waits until the attempt is in that phase. Resolves to the details that the API shows a user. */
+  /** Waits until the attempt is in that phase. Resolves to the details that the API shows. */
   async waitForPhase(name: string, phase: keyof typeof TaskExecution_Phase, index = 0): Promise<Attempt> {
     for (let waited = 0; ; waited += POLL_INTERVAL_MS) {
       const seen = (await this.attempts(name))[index];
