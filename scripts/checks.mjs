@@ -10,6 +10,7 @@ export function checks() {
   const all = [
     ["format", "biome", ["format", "--log-level=warn", "."]],
     ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
+    ["types of tests", "tsc", ["-p", "tsconfig.tests.json"]],
     ["import directions", ...script("check-imports.mjs")],
     ["areas of admin", ...script("check-areas.mjs")],
     ["names and exports", ...script("check-names.mjs")],

@@ -27,13 +27,15 @@ function largeWorkflowRequest(name: string, last: readonly string[] = []) {
 
 test("the registration of a workflow with many nodes does not delay other calls", async () => {
   const request = largeWorkflowRequest("large");
-  const before = await client.admin.listTasks({ id: request.id, limit: 10 });
+  const { project, domain, name } = request.id;
+  const tasks = { id: { project, domain, name }, limit: 10 };
+  const before = await client.admin.listTasks(tasks);
   let pending = true;
   const created = client.admin.createWorkflow(request).finally(() => {
     pending = false;
   });
   let served = 0;
-  for (; pending; served++) expect(await client.admin.listTasks({ id: request.id, limit: 10 })).toEqual(before);
+  for (; pending; served++) expect(await client.admin.listTasks(tasks)).toEqual(before);
   await created;
   // Compilation on the main thread would serve some thirty calls; compilation in a worker serves
   // more than a thousand.

@@ -84,7 +84,7 @@ async function callByRest(method: DescMethod, binding: Binding, { form, fresh }:
   const response = await fetch(`http://127.0.0.1:${admin.api}${path}`, {
     method: verb,
     headers,
-    ...(body !== undefined && { body: body as BodyInit }),
+    ...(body !== undefined && { body: body as NonNullable<RequestInit["body"]> }),
   });
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200) throw new Error(`${verb} ${path} answered ${response.status}: ${Buffer.from(bytes).toString()}`);

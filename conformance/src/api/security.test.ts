@@ -89,7 +89,7 @@ test("an endless body is cut off at the limit", async () => {
       else stream.enqueue(piece);
     },
   });
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body, duplex: "half" };
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body, duplex: "half" as const };
   const status = await fetch(at("/api/v1/tasks"), init).then(
     (response) => response.status,
     () => 0,

@@ -43,6 +43,13 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   }, 1_800_000);
   afterAll(() => project?.remove(), 120_000);
 
+  /** Address of a service's container. */
+  const addressOf = (service: string): string => {
+    const container = containers[service];
+    if (container === undefined) throw new Error(`no container runs the service ${service}`);
+    return container.address;
+  };
+
   /** Requests a token for the client `flytekit`. */
   const flytekitToken = async (): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${project.api}/oauth2/token`, {
@@ -77,14 +84,14 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
     ["api", 30080, DataProxyService],
     ["api", 30080, SignalService],
   ] as const)("gRPC of %s:%d answers no call without a token", async (service, port, methods) => {
-    const endpoint = `${containers[service].address}:${port}`;
+    const endpoint = `${addressOf(service)}:${port}`;
     const codes = await codesOf(endpoint, methods);
     expect(codes).toEqual(Object.fromEntries(methods.methods.map(({ name }) => [name, Code.UNAUTHENTICATED])));
   });
 
   test("the data catalog refuses a contributor's token", async () => {
     const metadata = { authorization: `Bearer ${await flytekitToken()}` };
-    const codes = await codesOf(`${containers.datacatalog.address}:8081`, DataCatalog, metadata);
+    const codes = await codesOf(`${addressOf("datacatalog")}:8081`, DataCatalog, metadata);
     expect(codes).toEqual(Object.fromEntries(DataCatalog.methods.map(({ name }) => [name, Code.PERMISSION_DENIED])));
   });
 
@@ -106,21 +113,19 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
   ] as const)("HTTP of %s:%d: %s answers %d without credentials", async (service, port, request, status) => {
     const [method = "", path = ""] = request.split(" ");
     const body = method === "POST" || method === "PUT" ? { body: "{}", headers: { "content-type": "application/json" } } : {};
-    const response = await fetch(`http://${containers[service].address}:${port}${path}`, { method, ...body });
+    const response = await fetch(`http://${addressOf(service)}:${port}${path}`, { method, ...body });
     expect(response.status).toBe(status);
   });
 
   test("the bus, the database and the blob store refuse default passwords", async () => {
     for (const user of ["", "admin:admin@", "propeller:propeller@"])
-      await expect(connectBus({ url: `nats://${user}${containers.nats.address}:4222`, name: "test", logger })).rejects.toThrow(
-        /authorization/i,
-      );
+      await expect(connectBus({ url: `nats://${user}${addressOf("nats")}:4222`, name: "test", logger })).rejects.toThrow(/authorization/i);
     for (const user of ["flyte:flyte", "flyte:postgres", "postgres:postgres"]) {
-      const pool = createPool({ url: `postgres://${user}@${containers.postgres.address}:5432/flyteadmin`, logger });
+      const pool = createPool({ url: `postgres://${user}@${addressOf("postgres")}:5432/flyteadmin`, logger });
       await expect(pool.query({ text: "SELECT 1" })).rejects.toThrow(/password/);
       await pool.close();
     }
-    const endpoint = `http://${containers.blobs.address}:30002`;
+    const endpoint = `http://${addressOf("blobs")}:30002`;
     const store = createBlobStore({ s3: { endpoint, accessKeyId: "minio", secretAccessKey: "miniostorage" }, azure: {} });
     await expect(store.put("s3://my-s3-bucket/planted", Buffer.from("code"))).rejects.toThrow(/InvalidAccessKeyId/);
     store.close();

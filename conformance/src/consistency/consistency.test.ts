@@ -84,8 +84,10 @@ afterAll(async () => {
 test.each(ROUNDS.map((fault, round) => ({ round, fault, name: formatFault(fault) })))(
   "round $round: $name: the end of every execution is recorded completely",
   async ({ round, fault, name }) => {
-    if (fault.kind === "disk full" && environment.disks === undefined)
-      return process.stdout.write(`${name}: no disk can be mounted here\n`);
+    if (fault.kind === "disk full" && environment.disks === undefined) {
+      process.stdout.write(`${name}: no disk can be mounted here\n`);
+      return;
+    }
     const begun = Date.now();
     const prefix = `e${round}t${begun.toString(36)}x`;
     const { executions, recoveryMs, findings } = await runRound(environment, { prefix, fault, ...SIZE });

@@ -79,7 +79,7 @@ test("documented metrics exist, existing metrics are documented, and their value
     phases: [WorkflowExecution_Phase.FAILED],
   };
   const notificationOverrides = { case: "notifications" as const, value: { notifications: [recipients] } };
-  const ids = [];
+  const ids: { readonly project: string; readonly domain: string; readonly name: string }[] = [];
   for (const launchPlan of [good, bad]) {
     const id = { project: launchPlan.project, domain: launchPlan.domain, name: `m${ids.length}x${Date.now().toString(36)}` };
     await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {}, notificationOverrides }, inputs: {} });

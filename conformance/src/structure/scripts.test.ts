@@ -133,6 +133,27 @@ console.log(JSON.stringify(z.toJSONSchema(schema)));\n`,
   60_000,
 );
 
+test.each([
+  "packages/async/src/a.test.ts",
+  "services/plugins/pod/src/b/a.fixture.ts",
+  "services/propeller/simulation/a.ts",
+  "bench/src/a.test.ts",
+])("the check of the types of tests finds an unknown field in %s", (path) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-types-"));
+  for (const name of ["tsconfig.base.json", "tsconfig.tests.json"]) cpSync(join(root, name), join(folder, name));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  const outputWith = (field: string) => {
+    writeFileSync(join(folder, path), `export const changes: { readonly obsolete?: string } = { ${field}: "s1" };\n`);
+    const tsc = [join(root, "node_modules/typescript/bin/tsc"), "-p", join(folder, "tsconfig.tests.json"), "--pretty", "false"];
+    return spawnSync(process.execPath, tsc, { cwd: folder, encoding: "utf8" }).stdout;
+  };
+  const outputs = [outputWith("obsolete"), outputWith("obsoleteSlices")];
+  rmSync(folder, { recursive: true });
+  expect(outputs).toEqual(["", expect.stringContaining(`${path}(1,58): error TS2353`)]);
+});
+
 test("each package index shows at most 60 names, and packages/async has no dependencies and no clock", () => {
   expect(run("check-packages.mjs")).toEqual({ status: 0, output: "" });
 });

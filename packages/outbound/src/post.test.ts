@@ -9,7 +9,8 @@ let receiver: WebhookReceiver;
 beforeEach(async () => {
   receiver = await webhookReceiver(({ path }) => {
     const status = Number(path.slice(1, 4)) || 204;
-    return { status, body: "because\n so", headers: path.startsWith("/30") ? { location: path.slice(5) } : { "retry-after": "7" } };
+    const headers: Record<string, string> = path.startsWith("/30") ? { location: path.slice(5) } : { "retry-after": "7" };
+    return { status, body: "because\n so", headers };
   });
 });
 afterEach(() => receiver.stop());

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { IdentifierSchema, type ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import fc from "fast-check";
@@ -38,7 +38,7 @@ test("encoded bytes stay unchanged by later calls, and values that the library r
   const id = (name: string) => create(IdentifierSchema, { name });
   const first = encodeMessage(IdentifierSchema, id("first"));
   expect(() => encodeMessage(IdentifierSchema, create(LiteralMapSchema) as never)).toThrow("cannot use field");
-  expect(() => encodeMessage(IdentifierSchema, { ...id("a"), resourceType: 0.5 })).toThrow("invalid int32");
+  expect(() => encodeMessage(IdentifierSchema, { ...id("a"), resourceType: 0.5 as number as ResourceType })).toThrow("invalid int32");
   encodeMessage(IdentifierSchema, id("second"));
   expect(Buffer.compare(first, toBinary(IdentifierSchema, id("first")))).toBe(0);
 });

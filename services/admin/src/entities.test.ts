@@ -47,7 +47,9 @@ const scope = { project: "flytesnacks", domain: "development" };
 const named = (resourceType: ResourceType, name: string, version = "v1") => ({ resourceType, ...scope, name, version });
 const integer = { variables: { x: { type: { type: { case: "simple" as const, value: SimpleType.INTEGER } } } } };
 
-function template(change: MessageInitShape<typeof TaskTemplateSchema> = {}): MessageInitShape<typeof TaskTemplateSchema> {
+type Template = Omit<MessageInitShape<typeof TaskTemplateSchema>, "$typeName">;
+
+function template(change: Template = {}): Template {
   return {
     type: "python-task",
     metadata: {},
@@ -57,11 +59,11 @@ function template(change: MessageInitShape<typeof TaskTemplateSchema> = {}): Mes
   };
 }
 
-const pod = (resources: JsonObject[]): MessageInitShape<typeof TaskTemplateSchema> => ({
+const pod = (resources: JsonObject[]): Template => ({
   type: "sidecar",
   target: { case: "k8sPod", value: { podSpec: { containers: resources.map((one, i) => ({ name: `c${i}`, resources: one })) } } },
 });
-const createTask = (name: string, change: MessageInitShape<typeof TaskTemplateSchema> = {}, version = "v1") =>
+const createTask = (name: string, change: Template = {}, version = "v1") =>
   admin.createTask({ id: named(ResourceType.TASK, name, version), spec: { template: template(change) } });
 
 const workflow = (name: string, task: string, nodes = 1) => ({

@@ -38,7 +38,8 @@ afterAll(async () => {
 
 /** Status codes of all calls of the catalog; UNIMPLEMENTED for a call that was admitted. */
 async function codes(sub: string | undefined, project: string): Promise<Set<number>> {
-  const channel = openChannel({ endpoint, metadata: () => (sub === undefined ? {} : { authorization: `Bearer ${idp.token({ sub })}` }) });
+  const metadata = (): Record<string, string> => (sub === undefined ? {} : { authorization: `Bearer ${idp.token({ sub })}` });
+  const channel = openChannel({ endpoint, metadata });
   const client = createClient({ channel, service: DataCatalog }) as unknown as Record<string, (request: object) => Promise<unknown>>;
   const dataset = { project, domain: "d", name: "n" };
   const found = new Set<number>();

@@ -84,7 +84,7 @@ async function replica(): Promise<Scheduler> {
   return scheduler;
 }
 
-function activate(name: string, change: MessageInitShape<typeof ActiveScheduleSchema>): void {
+function activate(name: string, change: Omit<MessageInitShape<typeof ActiveScheduleSchema>, "$typeName">): void {
   schedules = [
     ...schedules.filter(({ launchPlan }) => launchPlan?.name !== name),
     create(ActiveScheduleSchema, {

@@ -5,6 +5,8 @@ import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { TaskMetadataSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { NodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -60,8 +62,11 @@ const taskNode = (name: string) => ({
 const READERS = ["task", "cached", "array", "silent"] as const;
 type Reader = (typeof READERS)[number];
 
+type Variables = MessageInitShape<typeof VariableMapSchema>["variables"];
+type TaskMetadata = Omit<MessageInitShape<typeof TaskMetadataSchema>, "$typeName">;
+
 async function registerReaders(): Promise<void> {
-  const task = (name: string, inputs: object, outputs: object, metadata: object = {}) => {
+  const task = (name: string, inputs: Variables, outputs: Variables, metadata: TaskMetadata = {}) => {
     const id = ids(ResourceType.TASK, name);
     const template = {
       id,

@@ -15,14 +15,14 @@ function run(
   addresses: { readonly inputs: string; readonly outputs: string; readonly attempt: string },
   offloaded: readonly string[],
 ): RunRecord {
-  const child = {
+  const child: RecordedNode = {
     metadata: { spec_node_id: "n1" },
     input_uri: addresses.inputs,
     inputs: values(1),
     outputs: values(2),
     closure: { phase: "SUCCEEDED", output_uri: addresses.outputs },
     tasks: [{ id: TASK, closure: { phase: "SUCCEEDED", output_uri: addresses.attempt } }],
-  } as RecordedNode;
+  };
   const parent: RecordedNode = { metadata: { spec_node_id: "n0" }, closure: { phase: "SUCCEEDED" }, children: { "n0-0-n1": child } };
   return { executions: { run: { outputs: values(2), admin_blobs: ["inputs", ...offloaded], nodes: { n0: parent } } } };
 }

@@ -37,6 +37,7 @@ export interface RecordedError {
 }
 
 export interface RecordedNode {
+  readonly input_uri?: string;
   readonly metadata?: {
     readonly spec_node_id?: string;
     readonly retry_group?: string;
@@ -46,6 +47,7 @@ export interface RecordedNode {
   };
   readonly closure?: {
     readonly phase?: string;
+    readonly output_uri?: string;
     readonly error?: RecordedError;
     readonly task_node_metadata?: {
       readonly cache_status?: string;
@@ -64,6 +66,7 @@ export interface RecordedTask {
   readonly closure?: {
     readonly phase?: string;
     readonly task_type?: string;
+    readonly output_uri?: string;
     readonly error?: RecordedError;
     readonly metadata?: { readonly generated_name?: string; readonly external_resources?: readonly RecordedResource[] };
   };

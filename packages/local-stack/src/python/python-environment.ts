@@ -41,7 +41,7 @@ interface EnvironmentOptions {
   /** Called before slow work. */
   readonly onInstall: (text: string) => void;
   /** Aborts running programs, and removes an incomplete environment. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -66,10 +66,10 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
  * Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before
  * it, about the locale for instance.
  */
-async function pythonVersion(signal: AbortSignal): Promise<string> {
+async function pythonVersion(signal: AbortSignal | undefined): Promise<string> {
   const args = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
   const output = await runProgram("python3", args, { signal }).catch((cause: unknown) => {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     throw new PythonEnvironmentError(`python3 cannot be run: install Python ${MIN_PYTHON.join(".")} or newer with its venv module`, {
       cause,
     });
@@ -107,7 +107,7 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
     await runProgram(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], { signal }).catch(() => undefined);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     throw new PythonEnvironmentError(`the Python environment could not be created: ${(cause as Error).message}`, { cause });
   }
   writeFileSync(`${done}.new`, "");

@@ -4,18 +4,21 @@ import { expect, test } from "vitest";
 import { StreamHealth } from "../server/stream-health.js";
 import { NoStreamError, AckedPublisher } from "./acked-publisher.js";
 
+/** The parts of a reply that the publisher reads. */
+type Reply = Pick<Msg, "subject" | "data" | "json">;
+
 /** A publisher whose server answers each message with these bytes. */
 function answering(answer: string) {
   const clock = { now: 0 };
   const health = new StreamHealth(createLogger({ service: "test", level: "silent" }), () => clock.now);
-  let tell: (error: null, message: Msg) => void = () => undefined;
+  let tell: (error: null, message: Reply) => void = () => undefined;
   const connection = {
     subscribe: (_: string, { callback }: { callback: typeof tell }) => {
       tell = callback;
     },
     publish: (_: string, __: Uint8Array, { reply }: { reply: string }) => {
       const data = Buffer.from(answer);
-      queueMicrotask(() => tell(null, { subject: reply, data, json: () => JSON.parse(answer) as unknown } as Msg));
+      queueMicrotask(() => tell(null, { subject: reply, data, json: <T>() => JSON.parse(answer) as T }));
     },
     isClosed: () => false,
   } as unknown as NatsConnection;

@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { Secret_MountType, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import { ExtendedResourcesSchema, Resources_ResourceName as R, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { NodeOverridesSchema, ResourceSetSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -12,7 +12,8 @@ import type { PodConfig } from "./pod-config.js";
 const config = (over: object = {}): PodConfig => podSettings.parse({ ...over });
 const quantity = (name: R, value: string) => ({ name, value });
 
-function request(template: MessageInitShape<typeof TaskTemplateSchema> = {}, over: Partial<TaskRequest> = {}): TaskRequest {
+type Template = Omit<MessageInitShape<typeof TaskTemplateSchema>, "$typeName">;
+function request(template: Template = {}, over: Partial<TaskRequest> = {}): TaskRequest {
   const sample = sampleRequest("python-task");
   return Object.assign(sample, {
     template: create(TaskTemplateSchema, {
@@ -123,7 +124,7 @@ describe("a container task", () => {
     expect(container?.envFrom).toEqual([{ secretRef: { name: "keys", optional: true } }]);
   });
 
-  it.each<[string, MessageInitShape<typeof TaskTemplateSchema>["target"], object | undefined, object]>([
+  it.each<[string, Template["target"], object | undefined, object]>([
     [
       "a limit alone is the request too",
       { case: "container", value: { resources: { limits: [quantity(R.CPU, "2")] } } },
@@ -352,19 +353,17 @@ describe("secrets from Flyte's webhook", () => {
 });
 
 describe("a pod task", () => {
+  const containers: JsonObject[] = [
+    { name: "primary", image: "main", args: ["{{.input}}"], resources: { requests: { cpu: "1000m" } } },
+    { name: "logger", image: "logs" },
+  ];
   const podSpec = {
-    containers: [
-      { name: "primary", image: "main", args: ["{{.input}}"], resources: { requests: { cpu: "1000m" } } },
-      { name: "logger", image: "logs" },
-    ],
+    containers,
     initContainers: [{ name: "setup", image: "setup" }],
     tolerations: [{ key: "own", operator: "Exists" }],
     serviceAccountName: "own",
   };
-  const pod = (
-    over: MessageInitShape<typeof TaskTemplateSchema> = {},
-    options: { base?: PodTemplate; request?: Partial<TaskRequest> } = {},
-  ) =>
+  const pod = (over: Template = {}, options: { base?: PodTemplate; request?: Partial<TaskRequest> } = {}) =>
     buildPod(
       request(
         {
@@ -396,14 +395,14 @@ describe("a pod task", () => {
     expect(podSpec.containers[0]?.args).toEqual(["{{.input}}"]);
   });
 
-  it.each([
+  it.each<[string, Template]>([
     [
       "version 0",
       { taskTypeVersion: 0, custom: { podSpec, primaryContainerName: "primary", labels: { team: "a" } }, target: { case: undefined } },
     ],
     ["version 1", { taskTypeVersion: 1, custom: podSpec }],
   ])("reads older fields of the pod spec: %s", (_, over) => {
-    const { metadata, spec } = pod(over as MessageInitShape<typeof TaskTemplateSchema>);
+    const { metadata, spec } = pod(over);
     expect(spec.containers.map(({ name }) => name)).toEqual(["primary", "logger"]);
     expect(metadata.annotations?.primary_container_name).toBe("primary");
     expect(metadata.labels?.team).toBe("a");
@@ -422,14 +421,14 @@ describe("a pod task", () => {
     expect(metadata.labels?.team).toBe("z");
   });
 
-  it.each([
+  it.each<[string, Template]>([
     ["config.primary_container_name: is required", { config: {} }],
     ["the pod has no container of that name", { config: { primary_container_name: "nobody" } }],
     ["k8s_pod.pod_spec: is required", { target: { case: "k8sPod", value: {} } }],
     ["a container or a k8s_pod is required", { target: { case: undefined } }],
     ["custom.podSpec: is required", { taskTypeVersion: 0 }],
   ])("fails with the reason: %s", (message, over) => {
-    expect(() => pod(over as MessageInitShape<typeof TaskTemplateSchema>)).toThrow(message);
+    expect(() => pod(over)).toThrow(message);
   });
 
   it("takes defaults from the default and primary containers of a PodTemplate", () => {

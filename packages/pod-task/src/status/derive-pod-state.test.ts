@@ -26,7 +26,7 @@ function look(given: Pod, over: Partial<typeof graces> = {}): Record<string, unk
   const decision = derivePodState(given, { gracePeriods: { ...graces, ...over }, now });
   if (decision.kind !== "failed") return at({ ...decision, occurredAt: undefined });
   const { failure } = decision;
-  return at({ kind: "failed", recoverable: failure.recoverable, ...failure.details });
+  return at({ recoverable: failure.recoverable, ...failure.details });
 }
 
 const container = (state: ContainerState, name = "main") => ({ name, ready: false, state });

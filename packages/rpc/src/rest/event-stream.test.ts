@@ -40,6 +40,7 @@ const server = createRpcServer({
             } finally {
               stopped++;
             }
+            break;
           default:
             yield encoded("a");
             yield { cursor: "b", complete: true };

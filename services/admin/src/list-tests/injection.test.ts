@@ -34,9 +34,7 @@ const FIELDS = [
   ...new Set(
     ENTITIES.flatMap((entity) => [
       ...Object.keys(entity.columns),
-      ...Object.entries(entity.related).flatMap(([prefix, related]) =>
-        Object.keys((related as ListEntity).columns).map((name) => `${prefix}.${name}`),
-      ),
+      ...Object.entries(entity.related).flatMap(([prefix, related]) => Object.keys(related.columns).map((name) => `${prefix}.${name}`)),
     ]),
   ),
 ];

@@ -44,7 +44,7 @@ describe.skipIf(await kubernetesSkipReason())("the node runner on a real Kuberne
         podsOnStop: "keep",
         podEnv: { FROM_CONFIG: "yes" },
       }),
-      logger: createLogger({ service: "test", level: "fatal" }),
+      logger: createLogger({ service: "test", level: "silent" }),
       now: Date.now,
       forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
     });

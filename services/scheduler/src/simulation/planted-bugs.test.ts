@@ -1,6 +1,6 @@
 import { seededRandom } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
-import type { CatchUpPolicy } from "../schedule.js";
+import type { CatchUpPolicy, Schedule } from "../schedule.js";
 import { randomRestarts, randomOutages } from "./chaos-scenarios.js";
 import type { Fault } from "./world.js";
 
@@ -16,7 +16,8 @@ const bugs: Readonly<Record<string, { readonly fault: Fault; readonly where: typ
         ...store,
         acquireLease: async (schedule, watermark) => {
           const claim = await store.acquireLease(schedule, watermark);
-          const next = schedule.recurrence.next(watermark);
+          // A scheduler passes its complete schedules.
+          const next = (schedule as Schedule).recurrence.next(watermark);
           if (claim.acquired && next !== undefined) await store.advance(schedule, next);
           return claim;
         },

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-async function create(name: string, spec: MessageInitShape<typeof ExecutionSpecSchema> = {}): Promise<void> {
+async function create(name: string, spec: Omit<MessageInitShape<typeof ExecutionSpecSchema>, "$typeName"> = {}): Promise<void> {
   const launchPlan = id(ResourceType.LAUNCH_PLAN, "notified");
   await served.admin.createExecution({
     ...scope,

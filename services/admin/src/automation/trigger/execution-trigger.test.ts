@@ -34,7 +34,7 @@ beforeEach(async () => {
   await world.database.db.query({ text: "DELETE FROM executions" });
 });
 
-type Init = MessageInitShape<typeof TriggerSchema>;
+type Init = Omit<MessageInitShape<typeof TriggerSchema>, "$typeName">;
 type Inputs = Init["inputs"];
 const launch = (name: string) => ({ ...scope, name });
 const fromOutput = (value: string): Inputs => ({ x: { source: { case: "output", value } } });

@@ -4,7 +4,7 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { AuditService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { TriggerService, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { DescService, MessageInitShape } from "@bufbuild/protobuf";
-import type { CreateTriggerRequestSchema } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import type { TriggerSchema } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { secretBytes, signatureHeaders } from "@flyte-ts/outbound";
 import { type CallOptions, Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
@@ -49,7 +49,7 @@ function as<Service extends DescService>(service: Service, sub: string, groups: 
   }) as unknown as ServiceClient<Service>;
 }
 
-type Init = NonNullable<MessageInitShape<typeof CreateTriggerRequestSchema>["trigger"]>;
+type Init = Omit<MessageInitShape<typeof TriggerSchema>, "$typeName">;
 const trigger = (name: string, changes: Init = {}): Init => ({
   id: { ...scope, name },
   launchPlan: { ...scope, name: "target" },

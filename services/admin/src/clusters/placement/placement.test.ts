@@ -105,7 +105,7 @@ const launch = async () => {
 };
 afterEach(async () => void (await Promise.all(launchers.splice(0).map((launcher) => launcher.close()))));
 
-type Spec = MessageInitShape<typeof ExecutionSpecSchema>;
+type Spec = Omit<MessageInitShape<typeof ExecutionSpecSchema>, "$typeName">;
 const key = (name: string) => ({ ...scope, name });
 const request = (name: string, spec: Spec = {}) => ({
   ...scope,

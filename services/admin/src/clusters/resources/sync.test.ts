@@ -96,7 +96,7 @@ describe.skipIf(unavailable)("cluster resources on a real Kubernetes API", () =>
     const clusters = config.clusters.map((each) => ({ ...each, kube }));
     const logger = createLogger({ service: "test", level: "silent" });
     deps = { db: database.db, config, clusters, health: health as unknown as ClusterHealth, logger, env: { REGISTRY_PASSWORD: "hunter2" } };
-    served = await serveAdmin({ ...deps });
+    served = await serveAdmin({ ...deps, config });
     cluster = createClient({ channel: served.channel, service: ClusterService });
     await reconcileSyncRows(database.db, config);
   }, 120_000);

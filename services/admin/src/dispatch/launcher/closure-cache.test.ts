@@ -56,7 +56,8 @@ test("large closures evict others, and one larger than the cache is not cached",
 
 test("a closure is returned as stored, and without its nodes when it is too large for a resource", async () => {
   const { find } = table();
-  const nodesOf = (encoded = new Uint8Array()) => fromBinary(CompiledWorkflowClosureSchema, encoded).primary?.template?.nodes.length;
+  const nodesOf = (encoded: Uint8Array = new Uint8Array()) =>
+    fromBinary(CompiledWorkflowClosureSchema, encoded).primary?.template?.nodes.length;
   const small = await find("7");
   expect(small?.closure.primary?.template?.nodes).toHaveLength(7);
   expect(small?.large).toBe(false);

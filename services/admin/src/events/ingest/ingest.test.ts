@@ -394,13 +394,25 @@ describe("ingest from the bus", () => {
     await nats.stop();
   });
 
+  const ingestFrom = (source: Bus) =>
+    startIngest({
+      db,
+      bus: source,
+      blobs: {} as BlobStore,
+      clusters: [],
+      logger,
+      config,
+      metrics: new Metrics(),
+      clock: () => new Date(),
+    });
+
   test("records events, drops undecodable ones, processes the end last, and notifies propeller", async () => {
     const heard: string[] = [];
     const listening = bus.subscribeEphemeral(executionRecordedFilter, (_, data) => {
       const message = fromBinary(ExecutionRecordedSchema, data);
       heard.push(`${message.workflowKey} ${message.phase}`);
     });
-    const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const ingest = await ingestFrom(bus);
     await bus.publish(taskEventSubject(3), task(Task.RUNNING, 0));
     await bus.publish(executionEventSubject(3), Buffer.from("rubbish"));
     await bus.publish(executionEventSubject(3), node(1, Node.RUNNING));
@@ -424,7 +436,7 @@ describe("ingest from the bus", () => {
       subscribe: (_: unknown, handler: typeof hand) => void (hand = handler),
       publishEphemeral: () => void reported.push("recorded"),
     } as unknown as Bus;
-    await startIngest({ db, bus: byHand, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    await ingestFrom(byHand);
     const message = (data: Uint8Array): BusMessage => ({
       subject: executionEventSubject(3),
       data,
@@ -441,7 +453,7 @@ describe("ingest from the bus", () => {
   });
 
   test("accepts events of a data plane only for its own executions", async () => {
-    const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const ingest = await ingestFrom(bus);
     const tell = (cluster: string, nodeId: string) =>
       bus.publish(dataPlaneScope(cluster)?.subject(executionEventSubject(3)) ?? "", node(1, Node.RUNNING, { nodeId }));
     await db.query({ text: "UPDATE executions SET cluster = 'east' WHERE id = $1", values: [rowId] });
@@ -456,8 +468,8 @@ describe("ingest from the bus", () => {
   });
 
   test("accepts events of a resource only for its own execution", async () => {
-    const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
-    const reported = (workflowKey: string, nodeId: string) => ({
+    const ingest = await ingestFrom(bus);
+    const told = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
       workflowKey,
     });
@@ -483,7 +495,7 @@ describe("ingest from the bus", () => {
   });
 
   test("loses no event while the database is unavailable", async () => {
-    const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const ingest = await ingestFrom(bus);
     // The test server does not sync its disk; the rows before the crash must survive.
     await db.query({ text: "CHECKPOINT" });
     await database.postgres.kill();

@@ -69,11 +69,11 @@ const eventTime = () => ({
 });
 const at = (path: string) => `s3://b/metadata/propeller/p-d-${name}/${path}`;
 
-const workflow = (phase: Workflow, more: MessageInitShape<typeof WorkflowExecutionEventSchema> = {}) => {
-  const { occurredAt, producerId } = eventTime();
+const workflow = (phase: Workflow, more: Omit<MessageInitShape<typeof WorkflowExecutionEventSchema>, "$typeName"> = {}) => {
+  const { occurredAt, producerId } = told();
   return admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt, producerId, ...more } });
 };
-const node = (id: string, phase: Node, more: MessageInitShape<typeof NodeExecutionEventSchema> = {}) =>
+const node = (id: string, phase: Node, more: Omit<MessageInitShape<typeof NodeExecutionEventSchema>, "$typeName"> = {}) =>
   admin.createNodeEvent({
     event: {
       id: nodeId(id),
@@ -85,7 +85,7 @@ const node = (id: string, phase: Node, more: MessageInitShape<typeof NodeExecuti
       ...more,
     },
   });
-const task = (id: string, phase: Task, more: MessageInitShape<typeof TaskExecutionEventSchema> = {}) =>
+const task = (id: string, phase: Task, more: Omit<MessageInitShape<typeof TaskExecutionEventSchema>, "$typeName"> = {}) =>
   admin.createTaskEvent({
     event: {
       taskId,

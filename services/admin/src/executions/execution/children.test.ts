@@ -53,7 +53,7 @@ const inputs = { literals: { x: integer(5n) } };
 const key = (name: string) => ({ ...scope, name });
 const n0 = { nodeId: "n0", executionId: key("parent") };
 /** Request of the engine for the execution of a launch-plan node. */
-const child = (name: string, change: MessageInitShape<typeof ExecutionSpecSchema> = {}) => ({
+const child = (name: string, change: Omit<MessageInitShape<typeof ExecutionSpecSchema>, "$typeName"> = {}) => ({
   ...scope,
   name,
   inputs,

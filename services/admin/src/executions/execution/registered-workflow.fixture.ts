@@ -52,7 +52,7 @@ export async function registerWorkflow(admin: ServiceClient<typeof AdminService>
 export async function registerLaunchPlan(
   admin: ServiceClient<typeof AdminService>,
   name: string,
-  spec: MessageInitShape<typeof LaunchPlanSpecSchema> = {},
+  spec: Omit<MessageInitShape<typeof LaunchPlanSpecSchema>, "$typeName"> = {},
 ): Promise<void> {
   await admin.createLaunchPlan({
     id: id(ResourceType.LAUNCH_PLAN, name),

@@ -126,7 +126,8 @@ test("browsers sign in at the external provider through a client with a secret",
   const them = browserOf({ site: issuer, base: issuer });
   const sent = (await us.get(`${SITE}/login?redirect_url=/console`)).headers.get("location") ?? "";
   let { url } = await them.follow(sent);
-  for (const form of [{ prompt: "login", login: "ann", password: "any" }, { prompt: "consent" }]) {
+  const forms: Record<string, string>[] = [{ prompt: "login", login: "ann", password: "any" }, { prompt: "consent" }];
+  for (const form of forms) {
     const answer = await them.post(url, form);
     ({ url } = await them.follow(answer.headers.get("location") ?? ""));
   }

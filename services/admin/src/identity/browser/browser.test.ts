@@ -48,7 +48,8 @@ test("a browser signs in, is identified by its cookie, and signed out by its log
   const browser = await signedIn();
   const cookie = cookieOf(browser);
   expect(await (await me(cookie)).json()).toMatchObject({ subject: "ann" });
-  for (const headers of [{ origin: "https://evil.test" }, { "sec-fetch-site": "cross-site" }]) {
+  const foreign: Record<string, string>[] = [{ origin: "https://evil.test" }, { "sec-fetch-site": "cross-site" }];
+  for (const headers of foreign) {
     expect((await me(cookie, headers)).status).toBe(403);
   }
   expect((await me(cookie, { origin: SITE })).status).toBe(200);

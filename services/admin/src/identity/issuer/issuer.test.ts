@@ -149,7 +149,8 @@ test("a code is valid once and only for the registered redirect URI", async () =
     (await tokenRequest({ grant_type: "refresh_token", refresh_token: body.refresh_token ?? "", client_id: "flytectl" })).body.error,
   ).toBe("invalid_grant");
   const browser = browserOf({ site: SITE, base: baseUrl() });
-  for (const changes of [{ redirect_uri: "https://evil.test/callback" }, { client_id: "nosuch" }]) {
+  const unregistered: Record<string, string>[] = [{ redirect_uri: "https://evil.test/callback" }, { client_id: "nosuch" }];
+  for (const changes of unregistered) {
     const { url, response } = await browser.follow(authorizeUrl(verifier, changes));
     expect([url.startsWith(SITE), response.status]).toEqual([true, 400]);
   }

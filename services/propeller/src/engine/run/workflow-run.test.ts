@@ -73,7 +73,8 @@ describe("a chain", () => {
   });
 
   it("treats the status of a node named __proto__ as any other, and changes no inherited property", () => {
-    const nodes: Record<string, NodeSpec> = { ["__proto__"]: { kind: "task" }, constructor: { kind: "task" } };
+    const task: NodeSpec = { kind: "task" };
+    const nodes: Record<string, NodeSpec> = { ["__proto__"]: task, constructor: task };
     const d = Driver.of({ main: { nodes } });
     expect(d.takeRequests()).toEqual(["__proto__/0 RUN", "constructor/0 RUN"]);
     for (const id of Object.keys(nodes)) d.reply(id, "RUNNING");

@@ -1,9 +1,12 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { KubeError, type KubeObject } from "@flyte-ts/kubernetes";
 import { applyMergePatch, FINALIZER, hasOnlyUpdateManagers } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
 import { patchConditionally } from "./conditional-patch.js";
 
 type Resource = KubeObject & { readonly status?: Record<string, unknown> };
+
+const plain = (value: object) => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 /**
  * One resource with the API server's rules: versions count all changes, the generation those beyond
@@ -17,7 +20,7 @@ class OneResource {
 
   change(patch: object): void {
     const { metadata } = this.object;
-    const changed = applyMergePatch(this.object, patch) as Resource;
+    const changed = applyMergePatch(plain(this.object), plain(patch)) as unknown as Resource;
     const same = JSON.stringify({ ...changed, metadata }) === JSON.stringify({ ...this.object, metadata });
     const resourceVersion = String(Number(metadata.resourceVersion) + 1);
     this.object = {

@@ -7,7 +7,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type FollowLogRequestSchema, type FollowLogResponse, LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type KubeClient, KubeError, type KubeObject, type PodLogOptions } from "@flyte-ts/kubernetes";
+import { type KubeApplier, type KubeClient, KubeError, type KubeObject, type PodLogOptions } from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
@@ -102,7 +102,7 @@ beforeAll(async () => {
   [database, nats] = await Promise.all([adminDatabase(), natsFixture()]);
   bus = await connectBus({ url: nats.url, name: "test", logger });
   await bus.ensureStream(EVENT_STREAM);
-  const kube = { get: () => pods.get(), podLog: (options: PodLogOptions) => pods.podLog(options) } as unknown as KubeClient;
+  const kube = { get: () => pods.get(), podLog: (options: PodLogOptions) => pods.podLog(options) } as unknown as KubeClient & KubeApplier;
   admin = await serveAdmin({
     db: database.db,
     bus,
@@ -158,7 +158,7 @@ const task = (retryAttempt: number, phase: Task, metadata: object = { generatedN
   );
 
 /** Reads until this many lines have arrived; default: to the end. */
-async function read(request: MessageInitShape<typeof FollowLogRequestSchema> = {}, lines = Number.POSITIVE_INFINITY) {
+async function read(request: Omit<MessageInitShape<typeof FollowLogRequestSchema>, "$typeName"> = {}, lines = Number.POSITIVE_INFINITY) {
   const messages: FollowLogResponse[] = [];
   const texts: string[] = [];
   for await (const message of live.followLog({ id: id(), ...request })) {

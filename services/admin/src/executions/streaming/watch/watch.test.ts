@@ -434,11 +434,7 @@ test("over REST, a stream consists of server-sent events and resumes by Last-Eve
   expect(second).toContain('"phase":"SUCCEEDED"');
   expect(second).not.toContain('"reset":true');
   expect(second).toMatch(/event: end\ndata: \{\}\n\n$/);
-  const last =
-    second
-      .matchAll(/id: (.*)/g)
-      .toArray()
-      .at(-1)?.[1] ?? "";
+  const last = [...second.matchAll(/id: (.*)/g)].at(-1)?.[1] ?? "";
   expect((await open({ "last-event-id": last })).status).toBe(204);
 });
 
