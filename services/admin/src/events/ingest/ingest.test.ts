@@ -469,7 +469,7 @@ describe("ingest from the bus", () => {
 
   test("accepts events of a resource only for its own execution", async () => {
     const ingest = await ingestFrom(bus);
-    const told = (workflowKey: string, nodeId: string) => ({
+    const reported = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
       workflowKey,
     });

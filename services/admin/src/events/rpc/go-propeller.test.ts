@@ -70,7 +70,7 @@ const eventTime = () => ({
 const at = (path: string) => `s3://b/metadata/propeller/p-d-${name}/${path}`;
 
 const workflow = (phase: Workflow, more: Omit<MessageInitShape<typeof WorkflowExecutionEventSchema>, "$typeName"> = {}) => {
-  const { occurredAt, producerId } = told();
+  const { occurredAt, producerId } = eventTime();
   return admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt, producerId, ...more } });
 };
 const node = (id: string, phase: Node, more: Omit<MessageInitShape<typeof NodeExecutionEventSchema>, "$typeName"> = {}) =>
