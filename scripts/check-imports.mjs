@@ -162,13 +162,12 @@ const STEP_ROOM = [...STEPS, ...BELOW_STEPS, "status", "time"];
 
 /**
  * Folders with rooms, which import only the rooms listed for them, types included. `.` is the
- * folder itself. No circle, but within the groups of `mutual`: the run state owns the event
- * publisher, which numbers the events of that state.
+ * folder itself. No circle, but within the groups of `mutual`.
  */
 const INNER_ROOMS = [
   {
     folder: "services/propeller/src/engine",
-    mutual: [STEPS, ["data", "events", "state"]],
+    mutual: [STEPS],
     rooms: {
       array: [],
       calls: [],
@@ -180,9 +179,9 @@ const INNER_ROOMS = [
       policy: [".", "array", "time"],
       messages: [".", "array", "graph", "policy"],
       status: [".", "errors", "graph", "time"],
-      events: ["array", "calls", "data", "errors", "graph", "messages", "state", "time"],
-      state: [".", "array", "calls", "errors", "events", "graph", "policy", "status", "time"],
+      state: [".", "array", "calls", "errors", "graph", "policy", "status", "time"],
       data: ["array", "errors", "graph", "state"],
+      events: ["array", "calls", "data", "errors", "graph", "messages", "state", "time"],
       decide: ["array", "calls", "data", "errors", "graph"],
       ...Object.fromEntries(STEPS.map((room) => [room, STEP_ROOM])),
       run: STEP_ROOM,

@@ -1,4 +1,4 @@
-import type { RuntimeNode } from "../src/engine/graph/runtime.js";
+import type { RuntimeNode, Scope } from "../src/engine/graph/runtime.js";
 import { defaultPolicy, type EnginePolicy } from "../src/engine/state/engine-policy.js";
 import type { ReadinessTracking } from "../src/engine/state/readiness.js";
 import { type ReconcileQueue, resyncScope } from "../src/engine/state/resync.js";
@@ -31,10 +31,10 @@ class RescanningReadiness implements ReadinessTracking {
     this.#isDue = true;
   }
 
-  beforeDequeue(queue: ReconcileQueue): void {
+  beforeDequeue(queue: ReconcileQueue, root: Scope): void {
     if (!this.#isDue) return;
     this.#isDue = false;
-    resyncScope(queue, queue.root);
+    resyncScope(queue, root);
   }
 }
 

@@ -30,5 +30,5 @@ function abortNodeAttempt(state: RunState, node: RuntimeNode, reason: string): v
     id: childExecutionId(state.model, node),
     cause: cascadeCause(state.model.name, reason),
   } as const;
-  state.emit({ kind: "call", id: state.nextCallId(), call: ask });
+  state.effects.emit({ kind: "call", id: state.calls.nextId(), call: ask });
 }

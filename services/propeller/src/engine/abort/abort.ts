@@ -33,7 +33,7 @@ export function abortScope(state: RunState, scope: Scope, reason: string): void 
     else if (node.started && !node.ended) abortNode(state, node, reason);
     if (node.maybeSucceeded && !node.hasSucceeded) abortSpeculativeDependents(state, node);
   }
-  state.enqueueScope(scope);
+  state.queues.enqueueScope(scope);
 }
 
 /** Aborts all that runs of a node. The node is reconciled when that is done, or at once. */
@@ -50,7 +50,7 @@ export function abortNode(state: RunState, node: RuntimeNode, reason: string): v
   if (node.childScope !== undefined) abortScope(state, node.childScope, reason);
   else if (node.model.target.kind === "branch") abortArm(state, node, reason);
   else if (mayBeRunning(node)) sendAbortRequest(state, node, "afterWrite");
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /** True when an attempt may run: this process requested it, or the status shows an earlier one. */
@@ -112,12 +112,12 @@ function abortMaybeStarted(state: RunState, node: RuntimeNode): void {
   if (node.status.phase !== NodePhase.NotYetStarted) return;
   if (!node.started) markStarted(state, node);
   state.blobReads.unsubscribe(node);
-  state.cancelWrites(node);
+  state.blobWrites.cancel(node);
   node.maybeAheadOfStatus = true;
   node.abortReason = node.branch?.abortReason ?? node.scope.abortReason;
   const lineage = node.branch === undefined ? {} : { parentNode: node.branch.id };
-  state.setNodeStatus(node, {
-    ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.now }),
+  state.status.setNode(node, {
+    ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.observation.now }),
     ...lineage,
   });
   const { target } = node.model;
@@ -128,7 +128,7 @@ function abortMaybeStarted(state: RunState, node: RuntimeNode): void {
   if (mayEndImmediately(target)) abortSpeculativeDependents(state, node);
   if (target.kind === "subWorkflow") enterMaybeStarted(state, node, target.workflow);
   for (const arm of armsOf(node)) if (upstreamMaybeSucceeded(arm)) abortMaybeStarted(state, arm);
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /**
@@ -153,7 +153,7 @@ function enterMaybeStarted(state: RunState, node: RuntimeNode, reference: string
 
 /** Marks the attempt of an aborted task node as ended. */
 export function markAttemptAborted(state: RunState, node: RuntimeNode, now: string): void {
-  state.setNodeStatus(node, { ...node.status, TaskNodeStatus: { ...node.status.TaskNodeStatus, phase: TaskPhase.Aborted, updAt: now } });
+  state.status.setNode(node, { ...node.status, TaskNodeStatus: { ...node.status.TaskNodeStatus, phase: TaskPhase.Aborted, updAt: now } });
 }
 
 /** True when the abort has another cause than the node's own deadlines. */

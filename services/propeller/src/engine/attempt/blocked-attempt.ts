@@ -7,7 +7,9 @@ import { pluginUnavailableReason } from "../plugin-health.js";
 import { changeMessage } from "../status/update-phase.js";
 import { latestPossibleMs, rfc3339Millis } from "../time/rfc3339.js";
 import { addAttemptBlocker } from "../events/report-blockers.js";
-import type { EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import { publishAttemptEvent } from "../events/publish-event.js";
+import type { RunState } from "../state/run-state.js";
 
 /** True when the attempt was requested and no plugin service has reported on it. */
 export function awaitsFirstEvent(node: RuntimeNode): boolean {
@@ -26,7 +28,7 @@ export function neverReported(node: RuntimeNode): boolean {
  */
 export function unavailableReasonFor(state: RunState, node: RuntimeNode): string | undefined {
   const template = state.templateOf(node);
-  return template === undefined ? undefined : pluginUnavailableReason(state.plugins, template.type);
+  return template === undefined ? undefined : pluginUnavailableReason(state.observation.plugins, template.type);
 }
 
 /**
@@ -35,22 +37,22 @@ export function unavailableReasonFor(state: RunState, node: RuntimeNode): string
  * count.
  */
 export function markAttemptBlocked(state: RunState, node: RuntimeNode, reason: string): void {
-  node.blockedSince ??= state.now;
+  node.blockedSince ??= state.observation.now;
   addAttemptBlocker(state, node, reason);
   if (node.status.message === reason) return;
   const { TaskNodeStatus: known } = node.status;
   const version = known?.phase === TaskPhase.WaitingForResources ? (known.phaseVersion ?? 0) + 1 : 0;
-  state.setNodeStatus(node, {
-    ...changeMessage(node.status, reason, state.now),
+  state.status.setNode(node, {
+    ...changeMessage(node.status, reason, state.observation.now),
     TaskNodeStatus: {
       ...known,
       phase: TaskPhase.WaitingForResources,
       ...(version === 0 ? {} : { phaseVersion: version }),
-      updAt: rfc3339Millis(state.now),
+      updAt: rfc3339Millis(state.observation.now),
     },
   });
-  state.emitMetric("attemptWaits");
-  state.emitKubeEvent("Warning", "NodeWaits", `node ${node.path}: ${reason}`);
+  state.effects.metric("attemptWaits");
+  state.effects.kubeEvent("Warning", "NodeWaits", `node ${node.path}: ${reason}`);
   publishAttemptBlocked(state, node, "afterWrite");
 }
 
@@ -69,24 +71,24 @@ export function restoreBlocked(state: RunState, node: RuntimeNode): void {
 /** Clears the reason. */
 export function clearAttemptBlocked(state: RunState, node: RuntimeNode): void {
   node.blockedSince = undefined;
-  state.setNodeStatus(node, changeMessage(node.status, QUEUED_MESSAGE, state.now));
+  state.status.setNode(node, changeMessage(node.status, QUEUED_MESSAGE, state.observation.now));
 }
 
 function publishAttemptBlocked(state: RunState, node: RuntimeNode, timing: EffectTiming): void {
   const { message = "", TaskNodeStatus: task } = node.status;
   const phaseVersion = task?.phaseVersion ?? 0;
-  state.events.attempt(node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, timing);
+  publishAttemptEvent(state, node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, timing);
 }
 
 /** Publishes the abort of an attempt that, as far as is known, never started. */
 export function publishAttemptAborted(state: RunState, node: RuntimeNode, reason: string): void {
   if (node.status.TaskNodeStatus === undefined) return;
-  state.events.attempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "afterWrite");
+  publishAttemptEvent(state, node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "afterWrite");
 }
 
 /** Publishes the failed attempt to admin on the plugin service's behalf. */
 export function publishAttemptFailed(state: RunState, node: RuntimeNode, error: ExecutionErrorJson): void {
-  state.events.attempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "afterWrite");
+  publishAttemptEvent(state, node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "afterWrite");
 }
 
 /** Time at which an attempt without reports counts as unanswered, or fails; undefined for never. */

@@ -28,28 +28,31 @@ import { endAborted } from "../lifecycle/end-node.js";
 export function onNodeTimer(state: RunState, node: RuntimeNode): void {
   if (node.ended) return;
   if (deadlineOf(state, node) !== undefined) {
-    const timeout = decideTimeout(deadlinesOf(node.model, state.config), timeFacts(node), state.now);
+    const timeout = decideTimeout(deadlinesOf(node.model, state.config), timeFacts(node), state.observation.now);
     if (timeout !== undefined) onDeadline(state, node, timeout);
   }
   const wakesAt = gateOpensAt(node);
-  if (wakesAt !== undefined && wakesAt <= state.now) {
-    state.enqueueNode(node);
+  if (wakesAt !== undefined && wakesAt <= state.observation.now) {
+    state.queues.enqueueNode(node);
     return;
   }
   const retryAt = retryDueAt(node);
-  if (retryAt !== undefined && retryAt <= state.now) startNextAttempt(state, node);
+  if (retryAt !== undefined && retryAt <= state.observation.now) startNextAttempt(state, node);
   retryDueCalls(state, node);
   if (onBlockedTimeout(state, node)) return;
-  if (changesDueAt(node) !== undefined && node.childScope !== undefined) state.arraysWithChanges.add(node.childScope);
+  if (changesDueAt(node) !== undefined && node.childScope !== undefined) state.publishing.markArrayChanged(node.childScope);
   const again = resendDueAt(state, node);
-  if (again !== undefined && again <= state.now) resendRequest(state, node);
+  if (again !== undefined && again <= state.observation.now) resendRequest(state, node);
   scheduleTimers(state, node);
 }
 
 function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<TimeoutDecision>): void {
-  state.emitMetric("attemptTimedOut", { deadline: timeout.kind });
+  state.effects.metric("attemptTimedOut", { deadline: timeout.kind });
   if (timeout.kind === "active") {
-    state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: state.now }));
+    state.status.setNode(
+      node,
+      changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: state.observation.now }),
+    );
     abortNode(state, node, "node timed out");
     return;
   }
@@ -59,19 +62,19 @@ function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<Tim
   else {
     const { message } = decision.error;
     const kept = state.errors.replace(decision.error, node.status.error);
-    state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: state.now }));
+    state.status.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: state.observation.now }));
   }
   abortNode(state, node, timeout.message);
 }
 
 /** Resends a request without progress; abandons an abort that is never answered. */
 function resendRequest(state: RunState, node: RuntimeNode): void {
-  state.emitMetric("requestResent");
+  state.effects.metric("requestResent");
   if (node.taskRequest?.desired !== DesiredState.ABORT) {
     sendRunRequest(state, node, "immediate");
     return;
   }
-  if (state.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "immediate");
+  if (state.observation.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "immediate");
   else abandonAttempt(state, node);
 }
 
@@ -87,17 +90,17 @@ function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
 /** Ends the node without a report of its plugin service. */
 function abandonAttempt(state: RunState, node: RuntimeNode): void {
   const { abortReason = "" } = node;
-  const waited = goDuration(state.now - (node.taskRequest?.lastEventAt ?? state.now));
+  const waited = goDuration(state.observation.now - (node.taskRequest?.lastEventAt ?? state.observation.now));
   const reason = neverReported(node)
     ? abortReason
     : `${abortReason} (no plugin service has answered the abort request for ${waited}; the task may still run)`;
   publishAttemptAborted(state, node, reason);
   node.taskRequest = undefined;
-  state.emitMetric("abortAbandoned");
+  state.effects.metric("abortAbandoned");
   if (!isAbortedByParent(node)) {
-    state.enqueueNode(node);
+    state.queues.enqueueNode(node);
     return;
   }
-  markAttemptAborted(state, node, rfc3339Millis(state.now));
+  markAttemptAborted(state, node, rfc3339Millis(state.observation.now));
   endAborted(state, node, reason);
 }

@@ -17,7 +17,7 @@ import type { RunState } from "../state/run-state.js";
 
 /** Handles changed availability of task types: rechecks attempts without reports. */
 export function onPluginHealth(state: RunState, plugins: PluginHealth): void {
-  state.plugins = plugins;
+  state.observation.setPluginHealth(plugins);
   forEachActiveNode(state.root, (node) => {
     if (awaitsFirstEvent(node)) recheckAttempt(state, node);
     // The timeout of an answer depends on availability.
@@ -59,13 +59,13 @@ function recheckAttempt(state: RunState, node: RuntimeNode): void {
 /** Fails an attempt without reports whose time is up. Returns true when that ended the node. */
 export function onBlockedTimeout(state: RunState, node: RuntimeNode): boolean {
   const due = blockedTimeoutAt(state, node);
-  if (due === undefined || due > state.now) return false;
+  if (due === undefined || due > state.observation.now) return false;
   const type = state.templateOf(node)?.type ?? "";
   if (node.blockedSince === undefined) {
     markAttemptBlocked(
       state,
       node,
-      unavailableReasonFor(state, node) ?? pluginUnresponsiveReason(type, node.taskRequest?.lastEventAt ?? state.now),
+      unavailableReasonFor(state, node) ?? pluginUnresponsiveReason(type, node.taskRequest?.lastEventAt ?? state.observation.now),
     );
     return false;
   }

@@ -2,7 +2,8 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { sendRunRequest } from "./requests.js";
 import { acquireReservation } from "../dependencies/cache.js";
 import { succeedAfterWrite } from "../lifecycle/mark-running.js";
-import type { EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import type { RunState } from "../state/run-state.js";
 
 export interface RunRequestOptions {
   readonly timing: EffectTiming;

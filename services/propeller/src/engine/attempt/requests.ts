@@ -8,7 +8,8 @@ import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339 } from "../time/rfc3339.js";
 import { deadlinesOf, nextDeadline } from "../policy/timeout.js";
 import { awaitsFirstEvent, neverReported, markAttemptBlocked, unavailableReasonFor, blockedTimeoutAt } from "./blocked-attempt.js";
-import type { EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import type { RunState } from "../state/run-state.js";
 
 /** Requests to run the node's current attempt. */
 export function sendRunRequest(state: RunState, node: RuntimeNode, timing: EffectTiming): void {
@@ -29,8 +30,10 @@ interface SendOptions {
 
 function send(state: RunState, node: RuntimeNode, { desired, timing }: SendOptions): void {
   const request =
-    node.taskRequest?.desired === desired ? node.taskRequest : { desired, sentAt: state.now, lastEventAt: state.now, sendCount: 0 };
-  request.sentAt = state.now;
+    node.taskRequest?.desired === desired
+      ? node.taskRequest
+      : { desired, sentAt: state.observation.now, lastEventAt: state.observation.now, sendCount: 0 };
+  request.sentAt = state.observation.now;
   request.sendCount++;
   node.taskRequest = request;
   emitRequest(state, node, { desired, attempt: node.attempt, timing, abortReason: node.abortReason });
@@ -53,9 +56,9 @@ interface EmitOptions {
 function emitRequest(state: RunState, node: RuntimeNode, { timing, abortReason, ...aim }: EmitOptions): void {
   const template = node.scope.array?.template ?? state.templateOf(node);
   if (template === undefined) return;
-  const facts = { workflow: state.model, config: state.config, template, now: state.now };
+  const facts = { workflow: state.model, config: state.config, template, now: state.observation.now };
   const request = taskRequest(node, facts, { ...aim, ...(abortReason === undefined ? {} : { abortReason }) });
-  state.emit({ kind: "sendTaskRequest", request }, timing);
+  state.effects.emit({ kind: "sendTaskRequest", request }, timing);
 }
 
 // Timeout of an abort when its task type is unserved and the attempt never reported, ms.
@@ -86,13 +89,12 @@ export function scheduleTimers(state: RunState, node: RuntimeNode): void {
   ];
   let next: number | undefined;
   for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
-  if (next !== undefined) state.timers.schedule(node, next);
+  if (next !== undefined) state.timers.scheduleNode(node, next);
 }
 
 /** Reschedules timers after an observation. */
 export function rescheduleTimers(state: RunState): void {
-  for (const node of state.timersToReschedule) scheduleTimers(state, node);
-  state.timersToReschedule.clear();
+  for (const node of state.timers.drainStale()) scheduleTimers(state, node);
 }
 
 const TIMED_KINDS: ReadonlySet<number> = new Set([

@@ -24,9 +24,9 @@ export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
     if (bound.kind === "error") {
       // An attempt from before a restart may run; it is aborted first.
       const error = state.errors.replace(bound.error, node.status.error);
-      state.setNodeStatus(
+      state.status.setNode(
         node,
-        changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error, now: state.now }),
+        changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error, now: state.observation.now }),
       );
       abortNode(state, node, bound.error.message);
       return;

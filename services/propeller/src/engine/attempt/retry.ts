@@ -30,20 +30,25 @@ export function markRetryable(
   { ended, clean }: { ended: boolean; clean: boolean },
 ): void {
   const kept = state.errors.replace(error, node.status.error);
-  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error: kept, now: state.now });
+  const status = changePhase(node.status, {
+    phase: NodePhase.RetryableFailure,
+    message: error.message,
+    error: kept,
+    now: state.observation.now,
+  });
   if (causeOf(error) === "system") status.systemFailures = (status.systemFailures ?? 0) + 1;
   if (ended) status.TaskNodeStatus = { ...status.TaskNodeStatus, phase: TaskPhase.RetryableFailure, ...(clean ? { clean } : {}) };
-  state.setNodeStatus(node, status);
-  state.emitMetric("attemptRetried", { cause: causeOf(error) });
-  state.emitKubeEvent("Warning", "NodeRetried", `node ${node.path}, attempt ${node.attempt}: ${error.code}: ${error.message}`);
+  state.status.setNode(node, status);
+  state.effects.metric("attemptRetried", { cause: causeOf(error) });
+  state.effects.kubeEvent("Warning", "NodeRetried", `node ${node.path}, attempt ${node.attempt}: ${error.code}: ${error.message}`);
   if (ended) scheduleRetry(state, node);
 }
 
 /** Schedules the next attempt once nothing of the failed one runs; the time survives a restart. */
 export function scheduleRetry(state: RunState, node: RuntimeNode): void {
-  node.supersededAt = state.now;
+  node.supersededAt = state.observation.now;
   const delay = backoffDelay(state.config.retryBackoff, node.attempt, state.config.random);
-  state.setNodeStatus(node, { ...node.status, retryAt: rfc3339Millis(state.now + delay) });
+  state.status.setNode(node, { ...node.status, retryAt: rfc3339Millis(state.observation.now + delay) });
   scheduleTimers(state, node);
 }
 
@@ -57,14 +62,14 @@ export function startNextAttempt(state: RunState, node: RuntimeNode): void {
   node.hasDynamicGraph = false;
   node.deckUri = "";
   resetReservation(node);
-  node.supersededAt ??= state.now;
+  node.supersededAt ??= state.observation.now;
   node.attemptStartedAt = undefined;
   node.blockedSince = undefined;
   node.maybeAheadOfStatus = false;
   const ended = node.attempt;
-  state.setNodeStatus(node, nextAttempt(node.status, state.now));
+  state.status.setNode(node, nextAttempt(node.status, state.observation.now));
   sendCleanupRequest(state, node, { attempt: ended, remove: true });
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /** A branch that starts again has chosen no arm yet. */
@@ -77,6 +82,6 @@ function resetArms(state: RunState, node: RuntimeNode): void {
     if (old.ended) node.scope.openNodes++;
     state.errors.remove(old.status.error);
     old.reset();
-    state.setNodeStatus(old, NOT_STARTED);
+    state.status.setNode(old, NOT_STARTED);
   }
 }

@@ -8,7 +8,7 @@ import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../decid
 import { zombieAbortRequest } from "../messages/zombie-abort.js";
 import { attemptStarted } from "../status/update-phase.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
-import { recordItemEvent, reportingArrayOf } from "../events/item-events.js";
+import { recordItemEvent, reportingArrayOf } from "../events/item-changes.js";
 import { scheduleTimers, sendCleanupRequest } from "./requests.js";
 import { markDynamic } from "../dependencies/dynamic.js";
 import { storesOutputs } from "../dependencies/cache.js";
@@ -18,6 +18,7 @@ import { markRetryable, decideRetryAfter } from "./retry.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { endAborted, failNode, succeedNode } from "../lifecycle/end-node.js";
 import { isAbortedByParent, markAttemptAborted, abortSpeculativeDependents } from "../abort/abort.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply
@@ -32,7 +33,7 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
   const found = findNode(state.root, report.nodePath);
   const event = report.event;
   if (found === undefined || event === undefined) {
-    state.emitMetric("taskEventIgnored");
+    state.effects.metric("taskEventIgnored");
     return;
   }
   const { node, exact } = found;
@@ -41,12 +42,13 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
     onAttemptEvent(state, node, report);
     return;
   }
-  state.emitMetric("taskEventIgnored");
+  state.effects.metric("taskEventIgnored");
   const endedAt = sameNode ? endedSince(node, event.retryAttempt) : node.endedAt;
-  if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL) return;
-  node.zombieAbortedAt = state.now;
-  const request = zombieAbortRequest(report, state.now);
-  if (request !== undefined) state.emit({ kind: "sendTaskRequest", request });
+  if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.observation.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL)
+    return;
+  node.zombieAbortedAt = state.observation.now;
+  const request = zombieAbortRequest(report, state.observation.now);
+  if (request !== undefined) state.effects.emit({ kind: "sendTaskRequest", request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
@@ -76,13 +78,13 @@ function findNode(root: Scope, path: string): { readonly node: RuntimeNode; read
 }
 
 function onAttemptEvent(state: RunState, node: RuntimeNode, report: TaskEvent): void {
-  const decision = decideTaskEvent(report, node.status.TaskNodeStatus, rfc3339Millis(state.now));
-  if (node.taskRequest !== undefined) node.taskRequest.lastEventAt = state.now;
+  const decision = decideTaskEvent(report, node.status.TaskNodeStatus, rfc3339Millis(state.observation.now));
+  if (node.taskRequest !== undefined) node.taskRequest.lastEventAt = state.observation.now;
   if (isTerminalTaskEvent(report.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.terminalReportedAt = reportedAtMs(report);
   if (decision.kind !== "ignore" && report.event !== undefined) recordItemEvent(state, node, report.event);
   switch (decision.kind) {
     case "ignore":
-      state.emitMetric("taskEventIgnored");
+      state.effects.metric("taskEventIgnored");
       return;
     case "progress":
       onProgress(state, node, decision);
@@ -119,11 +121,11 @@ function onProgress(state: RunState, node: RuntimeNode, { task }: Extract<Attemp
   if (node.taskRequest !== undefined) node.taskRequest.sendCount = 1;
   const begins = node.attemptStartedAt === undefined && node.abortReason === undefined;
   const firstAttempt = node.status.startedAt === undefined;
-  const status = begins ? attemptStarted(node.status, state.now) : node.status;
-  if (begins) node.attemptStartedAt = state.now;
-  state.setNodeStatus(node, { ...status, TaskNodeStatus: task });
+  const status = begins ? attemptStarted(node.status, state.observation.now) : node.status;
+  if (begins) node.attemptStartedAt = state.observation.now;
+  state.status.setNode(node, { ...status, TaskNodeStatus: task });
   if (begins && firstAttempt)
-    state.events.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(state, node), cache: node.cache }, "immediate");
+    publishNodeEvent(state, node, { phase: NodeExecution_Phase.RUNNING, deckUri: liveDeck(state, node), cache: node.cache }, "immediate");
   scheduleTimers(state, node);
 }
 
@@ -148,7 +150,7 @@ function onAttemptSucceeded(
     return;
   }
   const { maybeAheadOfStatus } = node;
-  state.speculative = true;
+  state.observation.startSpeculation();
   // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
   const value = small || abortedByParent ? outputs.value : undefined;
   succeedNode(state, node, { outputs: { value, uri }, deckUri: deck });
@@ -189,9 +191,9 @@ function onAttemptFailed(
 /** Handles the end of an attempt whose node is being aborted. */
 function onAttemptAborted(state: RunState, node: RuntimeNode): void {
   if (!isAbortedByParent(node)) {
-    state.enqueueNode(node);
+    state.queues.enqueueNode(node);
     return;
   }
-  markAttemptAborted(state, node, rfc3339Millis(state.now));
+  markAttemptAborted(state, node, rfc3339Millis(state.observation.now));
   endAborted(state, node, node.abortReason ?? "");
 }

@@ -103,7 +103,7 @@ function requestOutputs(state: RunState, waiter: RuntimeNode, ids: readonly stri
     const lost = state.blobReads.failureReason(uri);
     if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Outputs ${lost}`) };
     const effect = state.blobReads.request(waiter, "outputs", uri);
-    if (effect !== undefined) state.emit(effect);
+    if (effect !== undefined) state.effects.emit(effect);
   }
   return undefined;
 }
@@ -123,7 +123,7 @@ export function requestNodeOutputs(state: RunState, waiter: RuntimeNode, node: R
   const lost = state.blobReads.failureReason(uri);
   if (lost !== undefined) return bindingError(waiter, `Outputs ${lost}`);
   const effect = state.blobReads.request(waiter, "outputs", uri);
-  if (effect !== undefined) state.emit(effect);
+  if (effect !== undefined) state.effects.emit(effect);
   return undefined;
 }
 
@@ -140,8 +140,7 @@ export function writeOutputs(
 ): void {
   const uri = outputsUri(node.attemptDir);
   node.uncommittedSuccess = { ...pending, uri, stored: true };
-  node.pendingWrites = new Set([uri]);
-  state.writeBlob(node, uri, outputs);
+  state.effects.emit(state.blobWrites.start(node, uri, outputs));
 }
 
 /** Encoded size of a literal map, bytes. */
@@ -151,13 +150,7 @@ export function sizeOf(literals: LiteralMap): number {
 
 /** True when outputs may be sent and kept by value. */
 export function fitsInline(state: RunState, bytes: number): boolean {
-  const { maxInlineOutputBytes, maxTotalInlineOutputBytes, maxKeptOutputBytes } = state.config;
-  const { inlineOutputBytes, keptOutputBytes } = state;
-  return (
-    bytes <= maxInlineOutputBytes &&
-    inlineOutputBytes + bytes <= maxTotalInlineOutputBytes &&
-    inlineOutputBytes + keptOutputBytes + bytes <= maxKeptOutputBytes
-  );
+  return state.outputBudget.fits(bytes, state.config);
 }
 
 /**
@@ -179,9 +172,8 @@ export function keepOutputs(
   if (node.id === START_NODE) return {};
   const bytes = toBinary(LiteralMapSchema, outputs.value);
   if (isNeeded) {
-    state.inlineOutputs.set(node, bytes.length);
-    state.inlineOutputBytes += bytes.length;
-  } else state.keptOutputBytes += bytes.length;
+    state.outputBudget.addInline(node, bytes.length);
+  } else state.outputBudget.addKept(bytes.length);
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
@@ -232,15 +224,7 @@ export function releaseOutputs(state: RunState, node: RuntimeNode): void {
     return;
   }
   node.outputs = undefined;
-  state.keptOutputBytes += removeInlineOutputs(state, node);
-}
-
-/** Removes a node's outputs from those kept for consumers; returns their bytes. */
-function removeInlineOutputs(state: RunState, node: RuntimeNode): number {
-  const bytes = state.inlineOutputs.get(node) ?? 0;
-  state.inlineOutputs.delete(node);
-  state.inlineOutputBytes -= bytes;
-  return bytes;
+  state.outputBudget.addKept(state.outputBudget.removeInline(node));
 }
 
 /** Outputs known by value at any time, for republishing. */
@@ -252,8 +236,8 @@ export function outputsByValue(state: RunState, node: RuntimeNode): LiteralMap |
 /** Drops the outputs of a node that starts again, or that were never published. */
 export function evictOutputs(state: RunState, node: RuntimeNode): void {
   node.outputs = undefined;
-  removeInlineOutputs(state, node);
+  state.outputBudget.removeInline(node);
   if (node.status.outputs === undefined) return;
   const { outputs: _, ...rest } = node.status;
-  state.setNodeStatus(node, rest);
+  state.status.setNode(node, rest);
 }

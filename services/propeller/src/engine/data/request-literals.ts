@@ -9,7 +9,7 @@ export function requestLiterals(state: RunState, waiter: RuntimeNode, uris: read
     const lost = state.blobReads.failureReason(uri);
     if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Literal ${lost}`) };
     const effect = state.blobReads.request(waiter, "literal", uri);
-    if (effect !== undefined) state.emit(effect);
+    if (effect !== undefined) state.effects.emit(effect);
   }
   return undefined;
 }

@@ -59,7 +59,7 @@ export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralM
     return PROCEED;
   }
   cache.status = CatalogCacheStatus.CACHE_MISS;
-  if (found.hit === undefined) state.emitMetric("cacheMiss");
+  if (found.hit === undefined) state.effects.metric("cacheMiss");
   return found.hit === undefined ? PROCEED : useHit(state, node, { cache, hit: found.hit });
 }
 
@@ -83,7 +83,7 @@ export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunn
       keepReservation(state, node);
       return PROCEED;
     }
-    state.setNodeStatus(node, { ...node.status, message: AWAITING_RESERVATION });
+    state.status.setNode(node, { ...node.status, message: AWAITING_RESERVATION });
   }
   return cache.holdsReservation ? recheckCache(state, node, cache) : requestReservation(state, node, { cache, config });
 }
@@ -112,7 +112,7 @@ function requestReservation(state: RunState, node: RuntimeNode, { cache, config 
     return recheckCache(state, node, cache);
   }
   cache.reservation = Reservation.RESERVATION_EXISTS;
-  const at = state.now + backoffDelay(config.reservationPollBackoff, cache.reserveAttempts++, state.config.random);
+  const at = state.observation.now + backoffDelay(config.reservationPollBackoff, cache.reserveAttempts++, state.config.random);
   retryCallAt(state, node, { kind: "catalogReserve", at });
   cancelCall(state, node, "catalogGet");
   return pollCache(state, node, cache);
@@ -146,7 +146,7 @@ function proceedToCompute(state: RunState, node: RuntimeNode, cache: NodeCache):
   if (!cache.holdsReservation) cancelCall(state, node, "catalogReserve");
   cache.mayCompute = true;
   const message = node.attempt > 0 ? "retrying" : "node queued";
-  if (node.status.message === AWAITING_RESERVATION) state.setNodeStatus(node, { ...node.status, message });
+  if (node.status.message === AWAITING_RESERVATION) state.status.setNode(node, { ...node.status, message });
   return PROCEED;
 }
 
@@ -158,7 +158,10 @@ export function keepReservation(state: RunState, node: RuntimeNode): void {
   const answer = callCatalogReserve(state, node, { cache, config });
   if (answer === undefined) return;
   if (answer.kind === "value" && answer.value.held === "byUs") {
-    retryCallAt(state, node, { kind: "catalogReserve", at: state.now + Math.min(config.heartbeatInterval, answer.value.heartbeatMs) });
+    retryCallAt(state, node, {
+      kind: "catalogReserve",
+      at: state.observation.now + Math.min(config.heartbeatInterval, answer.value.heartbeatMs),
+    });
     return;
   }
   // The reservation expired and has another owner: running attempts continue.
@@ -185,7 +188,7 @@ export function releaseReservation(state: RunState, node: RuntimeNode): void {
   if (cache?.holdsReservation !== true) return;
   cache.holdsReservation = false;
   const request = { kind: "catalogRelease", call: cache.plan.call, owner: reservationOwner(state.model, node) } as const;
-  state.emit({ kind: "call", id: state.nextCallId(), call: request }, "afterWrite");
+  state.effects.emit({ kind: "call", id: state.calls.nextId(), call: request }, "afterWrite");
 }
 
 /**
@@ -239,7 +242,7 @@ export function storeOutputs(
   } else {
     cache.status = CatalogCacheStatus.CACHE_PUT_FAILURE;
     cache.key = datasetOf(state, node);
-    state.emitMetric("cachePutFailed");
+    state.effects.metric("cachePutFailed");
   }
   return "done";
 }
@@ -271,7 +274,7 @@ function callCatalogGet(state: RunState, node: RuntimeNode, { plan }: NodeCache)
   if (answer === undefined) return hasTimedOut(state, node, "catalogGet") ? "unknown" : undefined;
   if (answer.kind === "refused") return "unknown";
   const maxAge = state.config.cache?.maxAge ?? 0;
-  return { hit: isHit(answer.value, template, { now: state.now, maxAge }) ? answer.value : undefined };
+  return { hit: isHit(answer.value, template, { now: state.observation.now, maxAge }) ? answer.value : undefined };
 }
 
 function callCatalogReserve(
@@ -286,7 +289,7 @@ function callCatalogReserve(
 function hasTimedOut(state: RunState, node: RuntimeNode, kind: keyof CatalogCalls): boolean {
   const pending = callProgress(node, kind);
   const patience = state.config.cache?.lookupTimeout ?? 0;
-  return pending?.error !== undefined && state.now >= pending.firstSentAt + patience;
+  return pending?.error !== undefined && state.observation.now >= pending.firstSentAt + patience;
 }
 
 function useHit(
@@ -296,7 +299,7 @@ function useHit(
 ): CacheDecision {
   cache.status = CatalogCacheStatus.CACHE_HIT;
   cache.key = hit.key;
-  state.emitMetric("cacheHit");
+  state.effects.metric("cacheHit");
   const outputs = { value: hit.outputs, uri: outputsUri(node.attemptDir) };
   return { kind: "hit", success: { kind: "succeed", outputs } };
 }

@@ -5,7 +5,8 @@ import type { WakeupFallbackBackoff } from "../config.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
 import { scheduleTimers } from "../attempt/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
-import type { EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import type { RunState } from "../state/run-state.js";
 
 // Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives
 // its calls from its status.
@@ -37,7 +38,7 @@ export function call<K extends CallKind>(
     callId: "",
     attempts: 0,
     polls: 0,
-    firstSentAt: state.now,
+    firstSentAt: state.observation.now,
     result: undefined,
     error: undefined,
     retryAt: undefined,
@@ -46,7 +47,7 @@ export function call<K extends CallKind>(
   };
   node.pendingCalls ??= new Map();
   node.pendingCalls.set(request.kind, pending);
-  if (wakeupKey !== undefined) subscribeWakeup(state, node, wakeupKey);
+  if (wakeupKey !== undefined) state.calls.subscribe(node, wakeupKey);
   send(state, node, pending);
   return undefined;
 }
@@ -71,15 +72,15 @@ export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof W
   const pending = node.pendingCalls?.get(kind);
   if (pending === undefined) return;
   const pause = backoffDelay(state.config.wakeupFallbackBackoff[kind], pending.polls++, state.config.random);
-  retryCallAt(state, node, { kind, at: state.now + pause });
+  retryCallAt(state, node, { kind, at: state.observation.now + pause });
 }
 
 /** Cancels the call; a result that still arrives is ignored. */
 export function cancelCall(state: RunState, node: RuntimeNode, kind: CallKind): void {
   const pending = node.pendingCalls?.get(kind);
   if (pending === undefined) return;
-  state.pendingCalls.delete(pending.callId);
-  if (pending.wakeupKey !== undefined) unsubscribeWakeup(state, node, pending.wakeupKey);
+  state.calls.remove(pending.callId);
+  if (pending.wakeupKey !== undefined) state.calls.unsubscribe(node, pending.wakeupKey);
   node.pendingCalls?.delete(kind);
   if (node.pendingCalls?.size === 0) node.pendingCalls = undefined;
 }
@@ -91,13 +92,12 @@ export function cancelCalls(state: RunState, node: RuntimeNode): void {
 
 /** Handles a result from the shell. */
 export function onCallResult(state: RunState, id: string, answer: CallResult): void {
-  const waiting = state.pendingCalls.get(id);
+  const waiting = state.calls.take(id);
   if (waiting === undefined) return;
-  state.pendingCalls.delete(id);
   const { node, pending } = waiting;
   if (answer.kind === "error") {
     pending.error = answer.message;
-    pending.retryAt = state.now + backoffDelay(state.config.callRetryBackoff, pending.attempts - 1, state.config.random);
+    pending.retryAt = state.observation.now + backoffDelay(state.config.callRetryBackoff, pending.attempts - 1, state.config.random);
     scheduleTimers(state, node);
     addCallBlocker(state, node, pending);
   } else {
@@ -106,15 +106,15 @@ export function onCallResult(state: RunState, id: string, answer: CallResult): v
     pending.result = answer;
   }
   // Also after an error: the caller may have reached its timeout.
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /** Handles a wake-up from admin: results of earlier calls may be outdated. */
 export function onWakeup(state: RunState, wakeupKey: string): void {
-  for (const node of state.wakeupListeners.get(wakeupKey) ?? []) {
+  for (const node of state.calls.listeners(wakeupKey)) {
     for (const pending of node.pendingCalls?.values() ?? []) {
       if (pending.wakeupKey !== wakeupKey || pending.result !== undefined) continue;
-      state.pendingCalls.delete(pending.callId);
+      state.calls.remove(pending.callId);
       send(state, node, pending);
     }
   }
@@ -123,25 +123,12 @@ export function onWakeup(state: RunState, wakeupKey: string): void {
 /** Retries the calls that are due. */
 export function retryDueCalls(state: RunState, node: RuntimeNode): void {
   for (const pending of node.pendingCalls?.values() ?? [])
-    if (pending.retryAt !== undefined && pending.retryAt <= state.now) send(state, node, pending);
+    if (pending.retryAt !== undefined && pending.retryAt <= state.observation.now) send(state, node, pending);
 }
 
 function send(state: RunState, node: RuntimeNode, pending: PendingCall): void {
-  pending.callId = state.nextCallId();
   pending.attempts++;
   pending.retryAt = undefined;
-  state.pendingCalls.set(pending.callId, { node, pending });
-  state.emit({ kind: "call", id: pending.callId, call: pending.call }, pending.timing);
-}
-
-function subscribeWakeup(state: RunState, node: RuntimeNode, wakeupKey: string): void {
-  const listeners = state.wakeupListeners.get(wakeupKey);
-  if (listeners === undefined) state.wakeupListeners.set(wakeupKey, new Set([node]));
-  else listeners.add(node);
-}
-
-function unsubscribeWakeup(state: RunState, node: RuntimeNode, wakeupKey: string): void {
-  const listeners = state.wakeupListeners.get(wakeupKey);
-  listeners?.delete(node);
-  if (listeners?.size === 0) state.wakeupListeners.delete(wakeupKey);
+  state.calls.add(node, pending);
+  state.effects.emit({ kind: "call", id: pending.callId, call: pending.call }, pending.timing);
 }

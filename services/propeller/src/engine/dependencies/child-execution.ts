@@ -12,6 +12,7 @@ import { inlineEventInputs } from "../data/input-location.js";
 import { resolveInputs } from "../data/outputs.js";
 import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
 import { failNode } from "../lifecycle/end-node.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // A launch plan node starts a child execution. Its name is derived from the node and its attempt,
@@ -46,7 +47,12 @@ export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: I
  */
 function republishQueued(state: RunState, node: RuntimeNode): void {
   if (!node.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
-  state.events.node(node, NodeExecution_Phase.QUEUED, { inputs: inlineEventInputs(state, node), cache: node.cache }, "immediate");
+  publishNodeEvent(
+    state,
+    node,
+    { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.cache },
+    "immediate",
+  );
 }
 
 interface ChildLaunch {
@@ -115,7 +121,7 @@ export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Ident
     }
   }
   if (node.childState === "exists") terminateChild(state, node);
-  if (node.childState === "none") state.enqueueNode(node);
+  if (node.childState === "none") state.queues.enqueueNode(node);
 }
 
 /** A creation without inputs cannot be repeated: then only terminates a child that may exist. */

@@ -17,8 +17,9 @@ import { restoreScope, resumeChildScope } from "../restore/restore.js";
 import { writeOutputs } from "../data/outputs.js";
 import { resyncScope } from "../state/resync.js";
 import { enterScope, fitsInstanceLimit, tooManyInstances } from "../state/scope.js";
-import { failNode, releaseSlot, succeedNode } from "../lifecycle/end-node.js";
+import { failNode, succeedNode } from "../lifecycle/end-node.js";
 import { abortScope } from "../abort/abort.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a
@@ -31,15 +32,15 @@ const PARENT_FINALIZED = 4;
 /** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
 export function markDynamic(state: RunState, node: RuntimeNode, deckUri: string): void {
   node.deckUri = deckUri;
-  releaseSlot(state, node);
-  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: rfc3339Millis(state.now) };
-  state.setNodeStatus(node, {
-    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: state.now }),
+  state.usage.releaseSlot(node);
+  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: rfc3339Millis(state.observation.now) };
+  state.status.setNode(node, {
+    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: state.observation.now }),
     TaskNodeStatus: task,
     dynamicNodeStatus: { phase: PARENT_FINALIZED },
   });
   scheduleTimers(state, node);
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /** True when the graph must be read before the node can continue or be aborted. */
@@ -86,8 +87,8 @@ function onSpecRefused(
     return;
   }
   const { dynamicNodeStatus: _d, subNodeStatus: _s, ...status } = node.status;
-  state.setNodeStatus(node, status);
-  state.enqueueNode(node);
+  state.status.setNode(node, status);
+  state.queues.enqueueNode(node);
 }
 
 function failDynamicBuild(state: RunState, node: RuntimeNode, message: string): void {
@@ -101,19 +102,18 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
     return;
   }
   node.hasDynamicGraph = true;
-  const { subNodeStatus, ...own } = node.status;
-  const failing = own.dynamicNodeStatus?.phase === 2 ? own.dynamicNodeStatus : undefined;
-  node.status = own;
-  const { subNodeStatus: _, ...written } = node.persistedStatus;
-  node.persistedStatus = written;
+  const subNodeStatus = state.status.takeChildStatuses(node);
+  const failing = node.status.dynamicNodeStatus?.phase === 2 ? node.status.dynamicNodeStatus : undefined;
   if (abortReason === undefined && failing === undefined) {
-    const next = changePhase(own, { phase: NodePhase.DynamicRunning, now: state.now });
-    state.setNodeStatus(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
+    const next = changePhase(node.status, { phase: NodePhase.DynamicRunning, now: state.observation.now });
+    state.status.setNode(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
   }
-  state.events.node(
+  publishNodeEvent(
+    state,
     node,
-    NodeExecution_Phase.DYNAMIC_RUNNING,
+
     {
+      phase: NodeExecution_Phase.DYNAMIC_RUNNING,
       deckUri: node.deckUri,
       dynamic: { id: dynamicWorkflowId(state.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
       dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
@@ -138,13 +138,13 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
   }
   if (abortReason !== undefined) {
     abortScope(state, childScope, abortReason);
-    state.enqueueNode(node);
+    state.queues.enqueueNode(node);
     return;
   }
   const start = childScope.nodes.get(START_NODE);
-  if (subNodeStatus !== undefined) resyncScope(state, childScope);
-  else if (start !== undefined) state.enqueueNode(start);
-  state.enqueueScope(childScope);
+  if (subNodeStatus !== undefined) resyncScope(state.queues, childScope);
+  else if (start !== undefined) state.queues.enqueueNode(start);
+  state.queues.enqueueScope(childScope);
   scheduleTimers(state, node);
 }
 
@@ -180,5 +180,5 @@ function requestOutputs(state: RunState, node: RuntimeNode, uri: string): void {
     return;
   }
   const effect = state.blobReads.request(node, "outputs", uri);
-  if (effect !== undefined) state.emit(effect);
+  if (effect !== undefined) state.effects.emit(effect);
 }

@@ -35,7 +35,7 @@ export function checkRecovery(state: RunState, node: RuntimeNode, inputs: Litera
     return PROCEED;
   }
   node.recoveredFrom = prior;
-  state.emitMetric("nodeRecovered");
+  state.effects.metric("nodeRecovered");
   const outputs = prior.outputs === undefined ? undefined : { value: prior.outputs, uri: outputsUri(node.attemptDir) };
   return { kind: "reuse", success: { kind: "succeed", outputs } };
 }

@@ -1,15 +1,13 @@
 import { taskGeneratedName } from "@flyte-ts/domain/name";
-import { taskEventPhase } from "@flyte-ts/domain/phase";
-import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { TaskExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
-import { itemId, itemIndex } from "../array/items.js";
+import { itemId } from "../array/items.js";
 import { externalResource, type ItemState } from "../array/item-changes.js";
 import { type ArrayState, itemReportingOf } from "../array/array-state.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { inlineEventInputs } from "../data/input-location.js";
+import { publishArrayTaskEvent } from "./publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // Publishes the items of a map task as external resources of the array's single task execution. Its
@@ -22,57 +20,6 @@ const MAX_RESOURCES_PER_EVENT = 1_000;
  */
 const MAX_FULL_FINAL_EVENT = 500;
 
-/** Array that reports on this node, when the node does not publish itself. */
-export function reportingArrayOf(node: RuntimeNode): ArrayState | undefined {
-  const { array } = node.scope;
-  return array?.reportsItemsAs === "items" ? array : undefined;
-}
-
-/** Records an item's phase change. */
-export function recordItemPhase(state: RunState, node: RuntimeNode, phase: NodeExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
-  recordAttemptPhase(state, node, itemPhase(node, phase), cacheStatus);
-}
-
-/** Records the phase of an item's attempt. */
-export function recordAttemptPhase(state: RunState, node: RuntimeNode, phase: TaskExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
-  const array = reportingArrayOf(node);
-  if (array === undefined) return;
-  array.changes.record({ index: itemIndex(node.id), attempt: node.attempt, phase, cacheStatus });
-  state.arraysWithChanges.add(node.scope);
-}
-
-/** Records a plugin service's report on an item's attempt. */
-export function recordItemEvent(state: RunState, node: RuntimeNode, event: TaskExecutionEvent): void {
-  const array = reportingArrayOf(node);
-  if (array === undefined) return;
-  array.changes.record({ index: itemIndex(node.id), attempt: event.retryAttempt, phase: event.phase, event });
-  state.arraysWithChanges.add(node.scope);
-}
-
-function itemPhase(node: RuntimeNode, phase: NodeExecution_Phase): TaskExecution_Phase {
-  switch (phase) {
-    case NodeExecution_Phase.QUEUED:
-      return TaskExecution_Phase.QUEUED;
-    case NodeExecution_Phase.RUNNING:
-    case NodeExecution_Phase.DYNAMIC_RUNNING: {
-      const told = taskEventPhase(node.status.TaskNodeStatus?.phase ?? 0);
-      return told === TaskExecution_Phase.UNDEFINED ? TaskExecution_Phase.QUEUED : told;
-    }
-    case NodeExecution_Phase.SUCCEEDED:
-    case NodeExecution_Phase.RECOVERED:
-      return TaskExecution_Phase.SUCCEEDED;
-    case NodeExecution_Phase.FAILING:
-    case NodeExecution_Phase.FAILED:
-    case NodeExecution_Phase.TIMED_OUT:
-      return TaskExecution_Phase.FAILED;
-    case NodeExecution_Phase.ABORTED:
-      return TaskExecution_Phase.ABORTED;
-    case NodeExecution_Phase.UNDEFINED:
-    case NodeExecution_Phase.SKIPPED:
-      return TaskExecution_Phase.UNDEFINED;
-  }
-}
-
 /** Publishes the entered array with all of its items, of which none has started. */
 export function publishArrayQueued(state: RunState, owner: RuntimeNode, array: ArrayState): void {
   if (array.reportsItemsAs === "nodes") return;
@@ -82,7 +29,7 @@ export function publishArrayQueued(state: RunState, owner: RuntimeNode, array: A
     const first = version === 0 ? { inputUri: owner.inputsUri, inputs: inlineEventInputs(state, owner) } : {};
     publishArrayEvent(state, owner, { phase: TaskExecution_Phase.QUEUED, version, states: chunk, ...first });
   });
-  array.changes.publishedAt = state.now;
+  array.changes.publishedAt = state.observation.now;
 }
 
 function notStartedItem(index: number): ItemState {
@@ -91,17 +38,16 @@ function notStartedItem(index: number): ItemState {
 
 /** At the end of an observation: publishes the changes, or schedules it. */
 export function publishArrayChanges(state: RunState): void {
-  for (const scope of state.arraysWithChanges) {
+  for (const scope of state.publishing.drainChangedArrays()) {
     const { owner, array } = scope;
     if (array === undefined || owner === undefined || owner.ended || owner.childScope !== scope || array.changes.size === 0) continue;
-    const due = array.changes.dueAt(state.now, state.config.arrayEventInterval);
-    if (due <= state.now) publishChanges(state, owner, array);
+    const due = array.changes.dueAt(state.observation.now, state.config.arrayEventInterval);
+    if (due <= state.observation.now) publishChanges(state, owner, array);
     else {
       array.changes.publishAt = due;
-      state.timersToReschedule.add(owner);
+      state.timers.markStale(owner);
     }
   }
-  state.arraysWithChanges.clear();
 }
 
 /** Time at which changes of the array's items are published, ms. */
@@ -113,11 +59,11 @@ function publishChanges(state: RunState, owner: RuntimeNode, array: ArrayState):
   for (const states of inChunks(array.changes.drain())) {
     const version = (owner.status.arrayNodeStatus?.taskPhaseVersion ?? 0) + 1;
     const known = owner.status.arrayNodeStatus ?? { phase: 1 };
-    state.setNodeStatus(owner, { ...owner.status, arrayNodeStatus: { ...known, taskPhaseVersion: version } });
+    state.status.setNode(owner, { ...owner.status, arrayNodeStatus: { ...known, taskPhaseVersion: version } });
     publishArrayEvent(state, owner, { phase: TaskExecution_Phase.RUNNING, version, states });
   }
   array.changes.runningPublished = true;
-  array.changes.publishedAt = state.now;
+  array.changes.publishedAt = state.observation.now;
   array.changes.publishAt = undefined;
 }
 
@@ -193,7 +139,7 @@ interface ArrayPublication extends ArrayEnd {
 
 function publishArrayEvent(state: RunState, node: RuntimeNode, { version, states, ...facts }: ArrayPublication): void {
   const prefix = taskGeneratedName({ execution: state.model.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });
-  state.events.array({
+  publishArrayTaskEvent(state, {
     ...facts,
     nodeId: node.uniqueId,
     attempt: node.attempt,

@@ -3,6 +3,7 @@ import type { PendingCall } from "../calls/pending-call.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../errors/bound-message.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { rfc3339Seconds } from "../time/rfc3339.js";
+import { publishBlockerEvent } from "./publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // Publishes blockers to the execution's owner: the status holds the last published reason, so that
@@ -15,12 +16,12 @@ const MIN_FAILURES_TO_REPORT = 3;
 export function addAttemptBlocker(state: RunState, node: RuntimeNode, reason: string): void {
   const holds = () =>
     !node.ended && node.blockedSince !== undefined && node.attemptStartedAt === undefined && node.abortReason === undefined;
-  state.blockers.set(node, { text: `node ${node.path}: ${reason}`, isActive: holds });
+  state.publishing.blockers.set(node, { text: `node ${node.path}: ${reason}`, isActive: holds });
 }
 
 /** Adds the blocker of a blob that could not be read or written. */
 export function addBlobBlocker(state: RunState, uri: string, message: string): void {
-  const tries = () => Math.max(state.blobReads.consecutiveFailures(uri), state.pendingBlobWrites.get(uri)?.attempts ?? 0);
+  const tries = () => Math.max(state.blobReads.consecutiveFailures(uri), state.blobWrites.consecutiveFailures(uri));
   addFailingBlocker(state, uri, { message, by: "the blob store", failures: tries });
 }
 
@@ -39,19 +40,19 @@ interface FailingDependency {
 }
 
 function addFailingBlocker(state: RunState, subject: unknown, { message, by, failures }: FailingDependency): void {
-  if (failures() < MIN_FAILURES_TO_REPORT || state.blockers.has(subject)) return;
-  const text = `${by} has failed since ${rfc3339Seconds(state.now)} and is retried with backoff: ${message}`;
-  state.blockers.set(subject, { text, isActive: () => failures() > 0 });
-  state.emitKubeEvent("Warning", "Waits", text);
+  if (failures() < MIN_FAILURES_TO_REPORT || state.publishing.blockers.has(subject)) return;
+  const text = `${by} has failed since ${rfc3339Seconds(state.observation.now)} and is retried with backoff: ${message}`;
+  state.publishing.blockers.set(subject, { text, isActive: () => failures() > 0 });
+  state.effects.kubeEvent("Warning", "Waits", text);
 }
 
 /** At the end of an observation: publishes the blocker if it has changed. */
 export function publishBlocker(state: RunState): void {
-  if (state.finalization !== "none" || isTerminalWorkflow(state.status.phase)) return;
-  const reason = boundMessage(state.blockers.firstActive() ?? "", MAX_STATUS_MESSAGE);
-  const changed = reason !== (state.status.notice ?? "");
-  if (!changed && !state.blockerUnpublished) return;
-  state.blockerUnpublished = false;
-  if (changed) state.setWorkflowStatus({ ...state.status, notice: reason });
-  state.events.blocker(reason);
+  if (state.end.finalization !== "none" || isTerminalWorkflow(state.status.workflow.phase)) return;
+  const reason = boundMessage(state.publishing.blockers.firstActive() ?? "", MAX_STATUS_MESSAGE);
+  const changed = reason !== (state.status.workflow.notice ?? "");
+  if (!changed && !state.publishing.blockerUnpublished) return;
+  state.publishing.setBlockerUnpublished(false);
+  if (changed) state.status.setWorkflow({ ...state.status.workflow, notice: reason });
+  publishBlockerEvent(state, reason);
 }

@@ -33,7 +33,7 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
  * any more: outputs that may not be written stay in the status.
  */
 export function commitSuccessDuringAbort(state: RunState, node: RuntimeNode, pending: UncommittedSuccess): void {
-  const unwritten = state.pendingBlobWrites.get(pending.uri)?.literals ?? (pending.stored ? undefined : pending.value);
+  const unwritten = state.blobWrites.pendingLiterals(pending.uri) ?? (pending.stored ? undefined : pending.value);
   if (unwritten === undefined) endSucceeded(state, node, pending);
   else {
     const { uri, deckUri } = pending;

@@ -15,14 +15,14 @@ export function discardKeepingStatuses(state: RunState, node: RuntimeNode, child
   if (
     !state.policy.keepsChildStatusesUntilRecorded(node) ||
     childScope.array?.reportsItemsAs === "items" ||
-    state.keptNodes + childScope.nodes.size > state.config.maxInstances
+    state.outputBudget.keptNodes + childScope.nodes.size > state.config.maxInstances
   ) {
     discardScope(state, node, childScope);
     return;
   }
   const subNodeStatus = releaseKeepingStatuses(state, childScope);
   node.childScope = undefined;
-  if (Object.keys(subNodeStatus).length > 0) state.setNodeStatus(node, { ...node.status, subNodeStatus });
+  if (Object.keys(subNodeStatus).length > 0) state.status.setNode(node, { ...node.status, subNodeStatus });
 }
 
 /** Releases a graph's memory; returns the statuses of its nodes. */
@@ -35,10 +35,10 @@ function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<stri
     // It was aborted and keeps its last state.
     const subNodeStatus = releaseKeepingStatuses(state, below.childScope);
     below.childScope = undefined;
-    state.setNodeStatus(below, { ...below.status, subNodeStatus });
+    state.status.setNode(below, { ...below.status, subNodeStatus });
   }
-  state.keptNodes += childScope.nodes.size;
-  state.removeQueuedScope(childScope);
+  state.outputBudget.addKeptNodes(childScope.nodes.size);
+  state.queues.removeScope(childScope);
   removeInstances(state, childScope);
   return statusesOf(childScope);
 }
@@ -48,7 +48,7 @@ function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<stri
  */
 export function discardScope(state: RunState, node: RuntimeNode, childScope: Scope): void {
   releaseScope(state, node, childScope);
-  for (const below of state.dirtyNodes) if (isWithin(below.scope, childScope)) state.dirtyNodes.delete(below);
+  state.status.dropChanges((below) => isWithin(below.scope, childScope));
 }
 
 /** True when a graph is nested in another, whether or not that has been discarded. */
@@ -65,7 +65,7 @@ function releaseScope(state: RunState, node: RuntimeNode, childScope: Scope): vo
     cancelCalls(state, below);
     if (below.childScope !== undefined) releaseScope(state, below, below.childScope);
   }
-  state.removeQueuedScope(childScope);
+  state.queues.removeScope(childScope);
   removeInstances(state, childScope);
   node.childScope = undefined;
 }

@@ -24,7 +24,9 @@ import { cancelCalls } from "../dependencies/calls.js";
 import { releaseReservation } from "../dependencies/cache.js";
 import { outputsByValue, releaseUpstreamOutputs, keepOutputs } from "../data/outputs.js";
 import { discardKeepingStatuses } from "./discard-scope.js";
-import type { EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import { publishNodeEvent } from "../events/publish-event.js";
+import type { RunState } from "../state/run-state.js";
 import { TIMED_OUT } from "../errors/timed-out.js";
 
 export interface Success {
@@ -39,8 +41,8 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
   // the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recoveredFrom === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
-  const status = changePhase(node.status, { phase, now: state.now });
-  state.priorStartPossible ||= node.maybeAheadOfStatus;
+  const status = changePhase(node.status, { phase, now: state.observation.now });
+  if (node.maybeAheadOfStatus) state.observation.setPriorStartPossible(true);
   const facts: EndDetails = {
     deckUri: recoveredFrom?.deckUri ?? deckUri,
     cache: recoveredFrom === undefined ? node.cache : priorCacheStatus(node, recoveredFrom),
@@ -50,7 +52,7 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
   const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsInBlobStore ? node.inputs : undefined;
   finalizeArrayStatus(state, node);
   const { arrayNodeStatus } = node.status;
-  state.setNodeStatus(node, {
+  state.status.setNode(node, {
     ...status,
     ...(arrayNodeStatus && { arrayNodeStatus }),
     ...keepOutputs(state, node, outputs),
@@ -59,11 +61,12 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
   const details = { ...facts, ...successOf(state, node, outputs?.value) };
   if (recoveredFrom === undefined)
     publishArrayEnd(state, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
-  state.events.node(
+  publishNodeEvent(
+    state,
     node,
-    nodeEventPhase(phase),
-    { ...details, inputs },
-    node.id === START_NODE ? state.effectTimingFor(node) : "afterWrite",
+
+    { phase: nodeEventPhase(phase), ...details, inputs },
+    node.id === START_NODE ? state.observation.effectTimingFor(node) : "afterWrite",
   );
   onNodeEnded(state, node);
 }
@@ -88,28 +91,32 @@ export interface FailureDetails {
 export function failNode(state: RunState, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error });
   const facts: EndDetails = { deckUri: details.deckUri, cache: node.cache, childExecution: childOf(state, node) };
-  state.setNodeStatus(node, {
-    ...changePhase(node.status, { phase: NodePhase.Failed, error: state.errors.replace(error, node.status.error), now: state.now }),
+  state.status.setNode(node, {
+    ...changePhase(node.status, {
+      phase: NodePhase.Failed,
+      error: state.errors.replace(error, node.status.error),
+      now: state.observation.now,
+    }),
     ...endStatusFields(facts, node.attemptDir),
   });
   const checkpoint = details.attemptEnded === true ? checkpointOf(state, node) : undefined;
-  state.emitKubeEvent("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
-  state.events.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "afterWrite");
+  state.effects.kubeEvent("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
+  publishNodeEvent(state, node, { phase: NodeExecution_Phase.FAILED, error, ...facts, checkpointUri: checkpoint }, "afterWrite");
   onNodeEnded(state, node);
 }
 
 /** Ends a node whose timeout over all attempts has passed, when nothing of it runs. */
 export function timeOutNode(state: RunState, node: RuntimeNode): void {
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
-  state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: state.now }));
-  state.events.node(node, NodeExecution_Phase.TIMED_OUT, {}, "afterWrite");
+  state.status.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: state.observation.now }));
+  publishNodeEvent(state, node, { phase: NodeExecution_Phase.TIMED_OUT }, "afterWrite");
   onNodeEnded(state, node);
 }
 
 /** Skips the node; an arm that is not chosen publishes nothing. */
 export function skipNode(state: RunState, node: RuntimeNode, published: boolean): void {
-  state.setNodeStatus(node, changePhase(node.status, { phase: NodePhase.Skipped, now: state.now }));
-  if (published) state.events.node(node, NodeExecution_Phase.SKIPPED, {}, "afterWrite");
+  state.status.setNode(node, changePhase(node.status, { phase: NodePhase.Skipped, now: state.observation.now }));
+  if (published) publishNodeEvent(state, node, { phase: NodeExecution_Phase.SKIPPED }, "afterWrite");
   onNodeEnded(state, node);
 }
 
@@ -123,13 +130,13 @@ export function endAborted(state: RunState, node: RuntimeNode, reason: string): 
 }
 
 export function publishAborted(state: RunState, node: RuntimeNode, reason: string, timing: EffectTiming): void {
-  state.events.node(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, timing);
+  publishNodeEvent(state, node, { phase: NodeExecution_Phase.ABORTED, error: { code: "NodeAborted", message: reason } }, timing);
 }
 
 /** Publishes a node's state again, when its last event may have been lost with the process. */
 export function republishNode(state: RunState, node: RuntimeNode): void {
   const { status } = node;
-  const occurredAt = republishedAtMs(status.stoppedAt, state.now);
+  const occurredAt = republishedAtMs(status.stoppedAt, state.observation.now);
   const facts = {
     occurredAt,
     cache: cacheOfEnd(status),
@@ -139,7 +146,7 @@ export function republishNode(state: RunState, node: RuntimeNode): void {
   // The status of a node that ended otherwise may hold the error of an earlier attempt.
   const error = status.phase === NodePhase.Failed ? status.error : undefined;
   const end = node.hasSucceeded ? successOf(state, node, outputsByValue(state, node)) : { error };
-  state.events.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "immediate");
+  publishNodeEvent(state, node, { phase: nodeEventPhase(status.phase), ...facts, ...end }, "immediate");
 }
 
 /**
@@ -199,14 +206,13 @@ function checkpointOf(state: RunState, node: RuntimeNode): string | undefined {
 function onNodeEnded(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
   node.ended = true;
-  node.endedAt = state.now;
+  node.endedAt = state.observation.now;
   if (node.started) {
     scope.lastEndedFailed = node.hasFailed;
-    scope.activeNodes--;
-    state.activeNodes--;
-    state.emitMetric("nodeEnded");
+    state.usage.nodeEnded(node);
+    state.effects.metric("nodeEnded");
   }
-  releaseSlot(state, node);
+  state.usage.releaseSlot(node);
   state.blobReads.unsubscribe(node);
   releaseReservation(state, node);
   cancelCalls(state, node);
@@ -215,7 +221,7 @@ function onNodeEnded(state: RunState, node: RuntimeNode): void {
   state.timers.cancel(node);
   node.inputs = undefined;
   node.uncommittedSuccess = undefined;
-  state.cancelWrites(node);
+  state.blobWrites.cancel(node);
   node.taskRequest = undefined;
   node.abortReason = undefined;
   // An aborted node keeps its nested statuses, as it keeps its phase.
@@ -229,18 +235,12 @@ function onNodeEnded(state: RunState, node: RuntimeNode): void {
   if (scope.array !== undefined) onItemEnded(state, node, scope.array);
   if (node !== scope.failureNode && (scope.array !== undefined || scope.index.order.has(node.id))) scope.openNodes--;
   if (node.isTerminal) resolveDependents(state, node);
-  if (node.branch !== undefined) state.enqueueNode(node.branch);
-  state.enqueueScope(scope);
-}
-
-export function releaseSlot(state: RunState, node: RuntimeNode): void {
-  if (!node.holdsSlot) return;
-  node.holdsSlot = false;
-  state.slotsUsed--;
+  if (node.branch !== undefined) state.queues.enqueueNode(node.branch);
+  state.queues.enqueueScope(scope);
 }
 
 function resolveDependents(state: RunState, node: RuntimeNode): void {
-  state.policy.readiness.onNodeEnded(state, node);
+  state.policy.readiness.onNodeEnded(state.queues, node);
   // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose
   // an arm.
   const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;

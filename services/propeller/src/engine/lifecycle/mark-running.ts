@@ -6,14 +6,15 @@ import { attemptStarted } from "../status/update-phase.js";
 import { scheduleTimers } from "../attempt/requests.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { succeedNode } from "./end-node.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 /** Marks the node's attempt as running; publishes the first one. */
 export function markRunning(state: RunState, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
   const first = node.status.startedAt === undefined;
-  node.attemptStartedAt = state.now;
-  state.setNodeStatus(node, { ...attemptStarted(node.status, state.now), ...more });
-  if (first) state.events.node(node, NodeExecution_Phase.RUNNING, {}, state.effectTimingFor(node));
+  node.attemptStartedAt = state.observation.now;
+  state.status.setNode(node, { ...attemptStarted(node.status, state.observation.now), ...more });
+  if (first) publishNodeEvent(state, node, { phase: NodeExecution_Phase.RUNNING }, state.observation.effectTimingFor(node));
   scheduleTimers(state, node);
 }
 

@@ -85,8 +85,8 @@ export function reconcileArray(state: RunState, scope: Scope, array: ArrayState)
     case "succeed":
       scope.stage = "done";
       // Later effects wait for the status: they do not follow from one item's success alone.
-      state.speculative = false;
-      if (scope.owner !== undefined) state.enqueueNode(scope.owner);
+      state.observation.stopSpeculation();
+      if (scope.owner !== undefined) state.queues.enqueueNode(scope.owner);
       return;
   }
 }
@@ -104,7 +104,7 @@ function failArray(state: RunState, scope: Scope, array: ArrayState): void {
   const { owner } = scope;
   if (owner === undefined) return;
   scope.error = array.failures.error(MAX_ERROR_MESSAGE);
-  state.setNodeStatus(owner, { ...owner.status, arrayNodeStatus: arrayStatus(state, scope, array, 2) });
+  state.status.setNode(owner, { ...owner.status, arrayNodeStatus: arrayStatus(state, scope, array, 2) });
   abortScope(state, scope, FAILING_REASON);
 }
 
@@ -117,7 +117,7 @@ export function onItemEnded(state: RunState, node: RuntimeNode, array: ArrayStat
   } else array.succeeded++;
   if (array.reportsItemsAs === "nodes") return;
   const { stoppedAt: _, ...status } = node.status;
-  state.setNodeStatus(node, status);
+  state.status.setNode(node, status);
 }
 
 /** Counts an item of a restored array. */
@@ -138,7 +138,7 @@ function recordItemFailure(state: RunState, node: RuntimeNode, array: ArrayState
   const kept = array.failures.add(itemIndex(node.id), error);
   if ((!known && kept) || error.message.length <= MAX_STATUS_MESSAGE) return;
   const short = { ...error, message: boundMessage(error.message, MAX_STATUS_MESSAGE) };
-  state.setNodeStatus(node, { ...node.status, error: state.errors.replace(short, node.status.error) });
+  state.status.setNode(node, { ...node.status, error: state.errors.replace(short, node.status.error) });
 }
 
 /** `arrayNodeStatus` in Go Flyte's format, from the items' current state. */
@@ -169,5 +169,5 @@ const ARRAY_SUCCEEDING = 3;
 export function finalizeArrayStatus(state: RunState, node: RuntimeNode): void {
   const { childScope } = node;
   if (childScope?.array === undefined || node.status.phase === NodePhase.Succeeded) return;
-  state.setNodeStatus(node, { ...node.status, arrayNodeStatus: arrayStatus(state, childScope, childScope.array, ARRAY_SUCCEEDING) });
+  state.status.setNode(node, { ...node.status, arrayNodeStatus: arrayStatus(state, childScope, childScope.array, ARRAY_SUCCEEDING) });
 }

@@ -41,7 +41,7 @@ function reconcileRunningScope(state: RunState, scope: Scope): void {
   else if (over) {
     scope.stage = "done";
     if (scope.owner === undefined) succeedWorkflow(state);
-    else state.enqueueNode(scope.owner);
+    else state.queues.enqueueNode(scope.owner);
   }
 }
 
@@ -62,16 +62,16 @@ export function failScope(state: RunState, scope: Scope, { error, failedNode }: 
   const failing = scope.owner.hasDynamicGraph
     ? { dynamicNodeStatus: { phase: 2, reason: DYNAMIC_REASON, error, permFailure: true } }
     : { workflowNodeStatus: { phase: SUB_WORKFLOW_FAILING, executionError: errorToPlain(error) } };
-  state.setNodeStatus(scope.owner, { ...scope.owner.status, ...failing });
+  state.status.setNode(scope.owner, { ...scope.owner.status, ...failing });
   abortScope(state, scope, childAbortReason(scope.owner));
 }
 
 function onScopeAborted(state: RunState, scope: Scope): void {
   const { owner } = scope;
-  const abortedByParent = owner === undefined ? state.abortReason !== undefined : owner.abortReason !== undefined;
+  const abortedByParent = owner === undefined ? state.end.abortReason !== undefined : owner.abortReason !== undefined;
   if (abortedByParent || scope.error === undefined) {
     if (owner === undefined) endWorkflow(state);
-    else state.enqueueNode(owner);
+    else state.queues.enqueueNode(owner);
     return;
   }
   const model = scope.graph.onFailure;
@@ -82,9 +82,9 @@ function onScopeAborted(state: RunState, scope: Scope): void {
   scope.stage = "handlingFailure";
   // An attempt's success may have caused it, but would not cause it again once the failure is
   // known.
-  state.speculative = false;
+  state.observation.stopSpeculation();
   if (owner === undefined) markHandlingFailure(state);
-  state.enqueueNode(scope.failureNode ?? addFailureNode(scope, model));
+  state.queues.enqueueNode(scope.failureNode ?? addFailureNode(scope, model));
 }
 
 /**
@@ -105,5 +105,5 @@ function onFailureHandled(state: RunState, scope: Scope, handler: RuntimeNode): 
 function completeScope(state: RunState, scope: Scope): void {
   scope.stage = "done";
   if (scope.owner === undefined) endWorkflow(state);
-  else state.enqueueNode(scope.owner);
+  else state.queues.enqueueNode(scope.owner);
 }

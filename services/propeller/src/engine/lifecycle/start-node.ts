@@ -24,6 +24,7 @@ import { requestRunWhenReserved } from "../attempt/request-run.js";
 import { enterScope, fitsInstanceLimit, tooManyInstances } from "../state/scope.js";
 import { failNode, skipNode, succeedNode } from "./end-node.js";
 import { markStarted, enqueueStart } from "../state/scheduler.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 /** Skips or starts a node that has not started, or leaves it waiting. */
@@ -32,10 +33,10 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
   if (node.scope.array !== undefined) return;
   if (!isReady(node)) {
     node.maybeStarted ||=
-      state.priorStartPossibleFor(node) && node.pendingUpstream === 0 && node.unsuccessfulUpstream === 0 && mayBeChosen(node);
+      state.observation.priorStartPossibleFor(node) && node.pendingUpstream === 0 && node.unsuccessfulUpstream === 0 && mayBeChosen(node);
     return;
   }
-  if (node.readyAtObservation < 0) node.readyAtObservation = state.observationSeq;
+  if (node.readyAtObservation < 0) node.readyAtObservation = state.observation.seq;
   if (node.unsuccessfulUpstream > 0) {
     node.scope.blockedByFailure ||= isLastPossibleEnd(node.scope);
     // When nothing in the graph can progress, it fails without publishing the nodes never reached,
@@ -74,10 +75,10 @@ function isReady(node: RuntimeNode): boolean {
 export function startNode(state: RunState, node: RuntimeNode): void {
   markStarted(state, node);
   // A dependent of a node that may have ended before a restart may also have started before it.
-  node.maybeAheadOfStatus = state.priorStartPossibleFor(node) || node.maybeStarted;
+  node.maybeAheadOfStatus = state.observation.priorStartPossibleFor(node) || node.maybeStarted;
   // Starts of items do not follow from the observation alone, so their effects wait for the status.
-  if (node.scope.array !== undefined) state.speculative = false;
-  state.emitMetric("nodeStarted", { kind: node.model.target.kind });
+  if (node.scope.array !== undefined) state.observation.stopSpeculation();
+  state.effects.metric("nodeStarted", { kind: node.model.target.kind });
   bindInputs(state, node);
 }
 
@@ -91,12 +92,12 @@ export function bindInputs(state: RunState, node: RuntimeNode): void {
   const isStart = node.model.target.kind === "start";
   const bound = isStart ? graphInputsOf(state, node) : resolveInputs(state, node);
   if (bound.kind === "waiting") {
-    node.maybeStarted ||= state.priorStartPossibleFor(node);
+    node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
     return;
   }
   state.blobReads.unsubscribe(node);
   if (bound.kind === "error") {
-    state.emitMetric("bindingFailed");
+    state.effects.metric("bindingFailed");
     failNode(state, node, bound.error);
     return;
   }
@@ -116,9 +117,8 @@ export function bindInputs(state: RunState, node: RuntimeNode): void {
 
 /** Writes inputs too large for messages to the blob store before any effect refers to them. */
 function writeInputs(state: RunState, node: RuntimeNode, inputs: LiteralMap): void {
-  node.pendingWrites = new Set([node.inputsUri]);
-  if (node.model.target.kind === "end") node.pendingWrites.add(outputsUri(node.attemptDir));
-  for (const uri of node.pendingWrites) state.writeBlob(node, uri, inputsFileContents(node, inputs));
+  const uris = [node.inputsUri, ...(node.model.target.kind === "end" ? [outputsUri(node.attemptDir)] : [])];
+  for (const uri of uris) state.effects.emit(state.blobWrites.start(node, uri, inputsFileContents(node, inputs)));
 }
 
 /**
@@ -128,7 +128,7 @@ function writeInputs(state: RunState, node: RuntimeNode, inputs: LiteralMap): vo
 export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: LiteralMap): void {
   const prior = checkRecovery(state, node, inputs);
   if (prior.kind === "wait") {
-    node.maybeStarted ||= state.priorStartPossibleFor(node);
+    node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
     return;
   }
   if (prior.kind === "reuse") {
@@ -138,7 +138,7 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
   const cached = lookUpCache(state, node, inputs);
   switch (cached.kind) {
     case "wait":
-      node.maybeStarted ||= state.priorStartPossibleFor(node);
+      node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
       return;
     case "hit":
       succeedAfterWrite(state, node, cached.success);
@@ -146,14 +146,14 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
     case "proceed":
       break;
   }
-  const timing = state.effectTimingFor(node);
-  node.queuedAt = state.now;
+  const timing = state.observation.effectTimingFor(node);
+  node.queuedAt = state.observation.now;
   const checkpoint = node.priorCheckpointUri === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.priorCheckpointUri } };
-  state.setNodeStatus(node, {
-    ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.now }),
+  state.status.setNode(node, {
+    ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.observation.now }),
     ...checkpoint,
   });
-  state.events.node(node, NodeExecution_Phase.QUEUED, { inputs: inlineEventInputs(state, node), cache: node.cache }, timing);
+  publishNodeEvent(state, node, { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.cache }, timing);
   applyDecision(state, node, decideStart(node, inputs));
 }
 
@@ -161,7 +161,7 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
 export function applyDecision(state: RunState, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
     case "request":
-      requestRunWhenReserved(state, node, { timing: state.effectTimingFor(node), maybeRunning: false });
+      requestRunWhenReserved(state, node, { timing: state.observation.effectTimingFor(node), maybeRunning: false });
       return;
     case "succeed":
       succeedAfterWrite(state, node, decision);
@@ -195,8 +195,8 @@ export function applyDecision(state: RunState, node: RuntimeNode, decision: Node
 /** Called again when the time may have passed. */
 function waitUntilGateOpens(state: RunState, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
-  node.gateOpensAt = (node.attemptStartedAt ?? state.now) + durationMs;
-  if (node.gateOpensAt <= state.now) succeedNode(state, node, { outputs: undefined });
+  node.gateOpensAt = (node.attemptStartedAt ?? state.observation.now) + durationMs;
+  if (node.gateOpensAt <= state.observation.now) succeedNode(state, node, { outputs: undefined });
   else scheduleTimers(state, node);
 }
 
@@ -215,8 +215,8 @@ function runArm(state: RunState, node: RuntimeNode, { arm: taken, skipped }: Ext
     });
     return;
   }
-  state.setNodeStatus(chosen, { ...chosen.status, parentNode: node.id });
-  state.enqueueNode(chosen);
+  state.status.setNode(chosen, { ...chosen.status, parentNode: node.id });
+  state.queues.enqueueNode(chosen);
 }
 
 function enterArray(state: RunState, node: RuntimeNode, size: number): void {
@@ -228,7 +228,7 @@ function enterArray(state: RunState, node: RuntimeNode, size: number): void {
   if (childScope.array === undefined) return;
   markRunning(state, node, { arrayNodeStatus: arrayStatus(state, childScope, childScope.array, ARRAY_EXECUTING) });
   publishArrayQueued(state, node, childScope.array);
-  state.enqueueScope(childScope);
+  state.queues.enqueueScope(childScope);
 }
 
 function enterSubWorkflow(state: RunState, node: RuntimeNode, graph: GraphModel): void {
@@ -247,5 +247,5 @@ function enterSubWorkflow(state: RunState, node: RuntimeNode, graph: GraphModel)
     });
     return;
   }
-  state.enqueueNode(first);
+  state.queues.enqueueNode(first);
 }

@@ -12,41 +12,49 @@ import { jsonSize } from "../status/json-size.js";
 import { statusesOf } from "../status/node-statuses.js";
 import { countPublishedEnds } from "../status/published-ends.js";
 import { decodeOutputs } from "../data/outputs.js";
-import type { WorkflowOwnStatus, EffectTiming, RunState } from "../state/run-state.js";
+import type { EffectTiming } from "../state/effect-buffer.js";
+import { publishWorkflowEvent } from "../events/publish-event.js";
+import type { RunState } from "../state/run-state.js";
+import type { WorkflowOwnStatus } from "../status/run-status.js";
 
 // Phases of the workflow itself. Its terminal event is published once its status is durable, and
 // again until admin has it.
 
 /** Starts a new workflow. */
 export function startWorkflow(state: RunState): void {
-  const time = rfc3339Seconds(state.now);
-  state.setWorkflowStatus({
-    ...state.status,
+  const time = rfc3339Seconds(state.observation.now);
+  state.status.setWorkflow({
+    ...state.status.workflow,
     phase: WorkflowPhase.Running,
-    startedAt: state.status.startedAt ?? time,
+    startedAt: state.status.workflow.startedAt ?? time,
     lastUpdatedAt: time,
     message: "Workflow Started",
     dataDir: executionDataDir(state.config.metadataPrefix, state.model.executionId),
     defVersion: 1,
   });
-  state.startedRevision = state.revision + 1;
-  state.events.workflow(WorkflowPhase.Running, { occurredAt: state.now }, state.speculationAllowed ? "immediate" : "afterWrite");
-  state.emitMetric("workflowStarted");
-  state.emitKubeEvent("Normal", "Started", "the workflow has started");
+  state.observation.workflowStarted(state.status.revision + 1);
+  publishWorkflowEvent(
+    state,
+    WorkflowPhase.Running,
+    { occurredAt: state.observation.now },
+    state.observation.speculationAllowed ? "immediate" : "afterWrite",
+  );
+  state.effects.metric("workflowStarted");
+  state.effects.kubeEvent("Normal", "Started", "the workflow has started");
 }
 
 /** Ends the workflow after all nodes succeeded: its outputs are those of the end node. */
 export function succeedWorkflow(state: RunState): void {
   const end = state.root.nodes.get(END_NODE);
   const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
-  state.events.workflow(WorkflowPhase.Succeeding, { occurredAt: state.now }, "immediate");
+  publishWorkflowEvent(state, WorkflowPhase.Succeeding, { occurredAt: state.observation.now }, "immediate");
   enterPhase(state, WorkflowPhase.Success, { outputRef });
   publishTerminalEvent(state, "afterWrite");
 }
 
 export function markWorkflowFailing(state: RunState, error: ExecutionErrorJson, failedNode: string): void {
   enterPhase(state, WorkflowPhase.Failing, { error, ...(failedNode === "" ? {} : { failedNode }) });
-  state.events.workflow(WorkflowPhase.Failing, { occurredAt: state.now, error }, "afterWrite");
+  publishWorkflowEvent(state, WorkflowPhase.Failing, { occurredAt: state.observation.now, error }, "afterWrite");
 }
 
 export function markHandlingFailure(state: RunState): void {
@@ -55,42 +63,47 @@ export function markHandlingFailure(state: RunState): void {
 
 /** Ends an aborted or failed workflow when nothing runs any more. */
 export function endWorkflow(state: RunState): void {
-  if (isTerminalWorkflow(state.status.phase)) return;
+  if (isTerminalWorkflow(state.status.workflow.phase)) return;
   state.root.stage = "done";
-  if (state.abortReason !== undefined) enterPhase(state, WorkflowPhase.Aborted, {});
-  else enterPhase(state, WorkflowPhase.Failed, { error: state.root.error ?? state.status.error });
+  if (state.end.abortReason !== undefined) enterPhase(state, WorkflowPhase.Aborted, {});
+  else enterPhase(state, WorkflowPhase.Failed, { error: state.root.error ?? state.status.workflow.error });
   publishTerminalEvent(state, "afterWrite");
 }
 
 function enterPhase(state: RunState, phase: WorkflowPhase, more: Partial<WorkflowOwnStatus>): void {
-  const time = rfc3339Seconds(state.now);
-  const { message: _, ...status } = state.status;
+  const time = rfc3339Seconds(state.observation.now);
+  const { message: _, ...status } = state.status.workflow;
   const next: WorkflowOwnStatus = { ...status, ...more, phase, lastUpdatedAt: time, startedAt: status.startedAt ?? time };
   if (isTerminalWorkflow(phase)) {
     next.stoppedAt ??= time;
-    state.endedAt = state.now;
-    const startedAt = fromRfc3339(next.startedAt) ?? state.now;
-    state.emitMetric("workflowEnded", { phase: workflowPhases[phase]?.name ?? String(phase) }, Math.max(0, state.now - startedAt) / 1_000);
+    state.end.markEnded(state.observation.now);
+    const startedAt = fromRfc3339(next.startedAt) ?? state.observation.now;
+    state.effects.metric(
+      "workflowEnded",
+      { phase: workflowPhases[phase]?.name ?? String(phase) },
+      Math.max(0, state.observation.now - startedAt) / 1_000,
+    );
     emitEndKubeEvent(state, phase, next);
   }
-  state.setWorkflowStatus(next);
+  state.status.setWorkflow(next);
 }
 
 function emitEndKubeEvent(state: RunState, phase: WorkflowPhase, { error, abortReason, failedNode }: WorkflowOwnStatus): void {
   const at = failedNode === undefined ? "" : `node ${failedNode}: `;
-  if (phase === WorkflowPhase.Success) state.emitKubeEvent("Normal", "Succeeded", "the workflow has succeeded");
+  if (phase === WorkflowPhase.Success) state.effects.kubeEvent("Normal", "Succeeded", "the workflow has succeeded");
   else if (phase === WorkflowPhase.Aborted)
-    state.emitKubeEvent("Warning", "Aborted", abortReason ?? "the workflow was aborted before it started");
-  else state.emitKubeEvent("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
+    state.effects.kubeEvent("Warning", "Aborted", abortReason ?? "the workflow was aborted before it started");
+  else state.effects.kubeEvent("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
 }
 
 /** Publishes the terminal event from the status, again until it is recorded. */
 export function publishTerminalEvent(state: RunState, timing: EffectTiming): void {
-  const { phase, error, outputRef, stoppedAt } = state.status;
-  state.events.workflow(
+  const { phase, error, outputRef, stoppedAt } = state.status.workflow;
+  publishWorkflowEvent(
+    state,
     phase as WorkflowPhase,
     {
-      occurredAt: state.endedAt ?? republishedAtMs(stoppedAt, state.now) ?? state.now,
+      occurredAt: state.end.endedAt ?? republishedAtMs(stoppedAt, state.observation.now) ?? state.observation.now,
       error: phase === WorkflowPhase.Failed ? (error ?? UNKNOWN) : undefined,
       outputUri: phase === WorkflowPhase.Success ? outputRef : undefined,
       outputs: phase === WorkflowPhase.Success ? endOutputs(state) : undefined,
@@ -98,8 +111,10 @@ export function publishTerminalEvent(state: RunState, timing: EffectTiming): voi
     },
     timing,
   );
-  state.republishAt = state.now + backoffDelay(state.config.terminalRepublishBackoff, state.terminalPublishCount++, state.config.random);
-  state.timers.schedule(state.workflowTimer, state.republishAt);
+  const delay = backoffDelay(state.config.terminalRepublishBackoff, state.end.publishCount, state.config.random);
+  const republishAt = state.observation.now + delay;
+  state.end.terminalPublished(republishAt);
+  state.timers.scheduleWorkflow(republishAt);
 }
 
 const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
@@ -112,10 +127,10 @@ function endOutputs(state: RunState): LiteralMap | undefined {
 
 /** Handles the republishing timer. */
 export function onRepublishTimer(state: RunState): void {
-  if (state.republishAt === undefined || state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
+  if (state.end.republishAt === undefined || state.end.finalization !== "none" || !isTerminalWorkflow(state.status.workflow.phase)) return;
   // The status may not be durable yet, when its write is slow.
-  if (state.now >= state.republishAt) publishTerminalEvent(state, "afterWrite");
-  else state.timers.schedule(state.workflowTimer, state.republishAt);
+  if (state.observation.now >= state.end.republishAt) publishTerminalEvent(state, "afterWrite");
+  else state.timers.scheduleWorkflow(state.end.republishAt);
 }
 
 /**
@@ -123,13 +138,12 @@ export function onRepublishTimer(state: RunState): void {
  * it.
  */
 export function requestFinalization(state: RunState): void {
-  if (state.finalization !== "none" || !isTerminalWorkflow(state.status.phase)) return;
-  state.finalization = "requested";
-  state.republishAt = undefined;
+  if (state.end.finalization !== "none" || !isTerminalWorkflow(state.status.workflow.phase)) return;
+  state.end.requestFinalization();
   if (finalStatusFits(state)) removeEndStatusFields(state, state.root);
-  const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = state.status;
-  state.setWorkflowStatus(status);
-  state.emit({ kind: "finalize", afterRevision: 0 }, "afterWrite");
+  const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = state.status.workflow;
+  state.status.setWorkflow(status);
+  state.effects.emit({ kind: "finalize", afterRevision: 0 }, "afterWrite");
 }
 
 /**
@@ -137,7 +151,7 @@ export function requestFinalization(state: RunState): void {
  * store stay there.
  */
 function finalStatusFits(state: RunState): boolean {
-  return state.slices === undefined || jsonSize(finalStatuses(statusesOf(state.root))) <= state.config.maxInlineStatusBytes;
+  return state.status.slices === undefined || jsonSize(finalStatuses(statusesOf(state.root))) <= state.config.maxInlineStatusBytes;
 }
 
 function finalStatuses(statuses: Readonly<Record<string, NodeStatus>>): Record<string, NodeStatus> {
@@ -152,19 +166,19 @@ function finalStatus(status: NodeStatus): NodeStatus {
 function removeEndStatusFields(state: RunState, { nodes }: Scope): void {
   for (const node of nodes.values()) {
     const status = withoutEndStatusFields(node.status);
-    if (status !== node.status) state.setNodeStatus(node, status);
+    if (status !== node.status) state.status.setNode(node, status);
     if (node.childScope !== undefined) removeEndStatusFields(state, node.childScope);
   }
 }
 
 /** Handles a deletion request. Returns true when nodes must be aborted first. */
 export function abortWorkflow(state: RunState, reason: string): boolean {
-  state.abortReason = reason;
-  if (state.status.phase === WorkflowPhase.Ready) {
-    state.setWorkflowStatus({ ...state.status, dataDir: state.dataDir, defVersion: 1 });
+  state.end.abort(reason);
+  if (state.status.workflow.phase === WorkflowPhase.Ready) {
+    state.status.setWorkflow({ ...state.status.workflow, dataDir: state.dataDir, defVersion: 1 });
     endWorkflow(state);
     return false;
   }
-  state.setWorkflowStatus({ ...state.status, abortReason: boundMessage(reason, 1024) });
+  state.status.setWorkflow({ ...state.status.workflow, abortReason: boundMessage(reason, 1024) });
   return true;
 }

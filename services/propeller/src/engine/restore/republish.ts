@@ -4,6 +4,7 @@ import { republishedAtMs } from "../time/rfc3339.js";
 import { liveDeck } from "../data/live-deck.js";
 import { publishAborted, republishNode } from "../lifecycle/end-node.js";
 import { ROOT_REASON } from "../abort/abort.js";
+import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
 // Republishes node events that may have been lost: with the process before, or in transit.
@@ -14,9 +15,9 @@ import type { RunState } from "../state/run-state.js";
  */
 export function republishProgress(state: RunState, node: RuntimeNode): void {
   const { phase, queuedAt, startedAt } = node.status;
-  const occurredAt = republishedAtMs(phase === NodePhase.Queued ? queuedAt : startedAt, state.now);
-  if (phase === NodePhase.Queued) state.events.node(node, nodeEventPhase(NodePhase.Queued), { occurredAt }, "immediate");
-  else state.events.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(state, node) }, "immediate");
+  const occurredAt = republishedAtMs(phase === NodePhase.Queued ? queuedAt : startedAt, state.observation.now);
+  if (phase === NodePhase.Queued) publishNodeEvent(state, node, { phase: nodeEventPhase(NodePhase.Queued), occurredAt }, "immediate");
+  else publishNodeEvent(state, node, { phase: nodeEventPhase(NodePhase.Running), occurredAt, deckUri: liveDeck(state, node) }, "immediate");
 }
 
 /** Republishes ends within the window before the last change; admin repairs earlier losses. */

@@ -9,15 +9,16 @@ import { itemIndex } from "../array/items.js";
 import { MAX_ERROR_MESSAGE } from "../errors/bound-message.js";
 import { errorFromPlain } from "../errors/error-json.js";
 import { addItem, ARRAY_FAILING, restoreItemCount, enterArrayScope } from "../lifecycle/reconcile-array.js";
-import { recordItemPhase } from "../events/item-events.js";
+import { recordItemPhase } from "../events/item-changes.js";
 import { scheduleTimers } from "../attempt/requests.js";
 import { decodeOutputs, areOutputsNeeded, releaseUpstreamOutputs } from "../data/outputs.js";
-import { addFailureNode, enterScope, rootScope } from "../state/scope.js";
-import { markNeverReached, releaseSlot, publishAborted } from "../lifecycle/end-node.js";
+import { addFailureNode, enterScope } from "../state/scope.js";
+import { markNeverReached, publishAborted } from "../lifecycle/end-node.js";
 import { markStarted } from "../state/scheduler.js";
 import { ABORT_REASON, childAbortReason, ROOT_REASON, abortNode, abortScope } from "../abort/abort.js";
 import { republishProgress, republishRecentEnds } from "./republish.js";
 import { restoreBlocked } from "../attempt/blocked-attempt.js";
+import { publishWorkflowEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 import { publishTerminalEvent } from "../lifecycle/workflow-phase.js";
 
@@ -25,9 +26,8 @@ type Statuses = Readonly<Record<string, NodeStatus>>;
 
 /** Builds the run state from a stored status, possibly of another process. */
 export function restore(state: RunState, status: WorkflowStatus): void {
-  state.root = rootScope(state);
   restoreScope(state, state.root, status.nodeStatus ?? {});
-  state.speculationAllowed = status.phase !== WorkflowPhase.Ready;
+  state.observation.restoreSpeculation(status.phase !== WorkflowPhase.Ready);
   const { root } = state;
   if (status.error !== undefined) root.error = status.error;
   if (status.failedNode !== undefined) root.failedNodeId = status.failedNode;
@@ -42,8 +42,7 @@ export function restoreScope(state: RunState, scope: Scope, statuses: Statuses):
   for (const [id, status] of Object.entries(statuses)) {
     const node = scope.nodes.get(id) ?? failureNodeOf(scope, id);
     if (node === undefined) continue;
-    node.status = status;
-    node.persistedStatus = status;
+    state.status.restoreNode(node, status);
   }
   for (const node of scope.nodes.values()) if (node.status !== NOT_STARTED) restoreNode(state, node);
   for (const node of scope.nodes.values()) {
@@ -97,7 +96,7 @@ function restoreNode(state: RunState, node: RuntimeNode): void {
   node.supersededAt = node.attempt > 0 ? latestPossibleMs(status.lastUpdatedAt) : undefined;
   node.childState = restoredChildState(node);
   // Nodes below it are known once its graph has been read again.
-  if (status.dynamicNodeStatus !== undefined) releaseSlot(state, node);
+  if (status.dynamicNodeStatus !== undefined) state.usage.releaseSlot(node);
   node.hasChildExecution = node.childState === "exists";
   if (node.model.target.kind === "subWorkflow") restoreChildScope(state, node, node.model.target.workflow);
   else if (node.model.target.kind === "array") restoreArray(state, node);
@@ -113,11 +112,10 @@ function restoreOutputs(state: RunState, node: RuntimeNode): void {
   if (node.status.outputs === undefined) return;
   const bytes = Buffer.byteLength(node.status.outputs, "base64");
   if (!areOutputsNeeded(node)) {
-    state.keptOutputBytes += bytes;
+    state.outputBudget.addKept(bytes);
     return;
   }
-  state.inlineOutputs.set(node, bytes);
-  state.inlineOutputBytes += bytes;
+  state.outputBudget.addInline(node, bytes);
   // The parent node may be about to pass them on.
   if (node.branch !== undefined || node.id === END_NODE) node.outputs = decodeOutputs(node.status.outputs);
 }
@@ -125,8 +123,8 @@ function restoreOutputs(state: RunState, node: RuntimeNode): void {
 /** Statuses below ended nodes count against the same limits as before the restart. */
 function countKeptStatuses(state: RunState, statuses: Statuses): void {
   for (const { outputs, subNodeStatus } of Object.values(statuses)) {
-    state.keptNodes++;
-    if (outputs !== undefined) state.keptOutputBytes += Buffer.byteLength(outputs, "base64");
+    state.outputBudget.addKeptNodes(1);
+    if (outputs !== undefined) state.outputBudget.addKept(Buffer.byteLength(outputs, "base64"));
     if (subNodeStatus !== undefined) countKeptStatuses(state, subNodeStatus);
   }
 }
@@ -137,7 +135,7 @@ function restoreChildScope(state: RunState, node: RuntimeNode, reference: string
   if (graph === undefined || (subNodeStatus === undefined && workflowNodeStatus === undefined)) return;
   const childScope = enterScope(state, graph, node);
   restoreScope(state, childScope, subNodeStatus ?? {});
-  node.persistedChildScope = subNodeStatus === undefined ? undefined : childScope;
+  state.status.restoreChildScope(node, childScope);
   if (workflowNodeStatus?.phase !== SUB_WORKFLOW_FAILING) return;
   const { executionError } = workflowNodeStatus;
   childScope.error = executionError === undefined ? { code: "SubworkflowNodeFailing", message: "" } : errorFromPlain(executionError);
@@ -156,7 +154,7 @@ function restoreArray(state: RunState, node: RuntimeNode): void {
   if (array === undefined) return;
   for (const id of Object.keys(subNodeStatus ?? {})) addItem(childScope, array, itemIndex(id));
   restoreScope(state, childScope, subNodeStatus ?? {});
-  node.persistedChildScope = subNodeStatus === undefined ? undefined : childScope;
+  state.status.restoreChildScope(node, childScope);
   for (const item of childScope.nodes.values()) {
     restoreItemCount(item, array);
     if (item.ended) recordItemPhase(state, item, nodeEventPhase(item.status.phase));
@@ -172,14 +170,14 @@ function restoreArray(state: RunState, node: RuntimeNode): void {
  * lost.
  */
 export function resumeRun(state: RunState): void {
-  if (isTerminalWorkflow(state.status.phase)) {
-    markAllAbortedEnded(state, state.root, { reason: state.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
+  if (isTerminalWorkflow(state.status.workflow.phase)) {
+    markAllAbortedEnded(state, state.root, { reason: state.status.workflow.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
     republishRecentEnds(state);
-    if (state.finalization === "none") publishTerminalEvent(state, "afterWrite");
+    if (state.end.finalization === "none") publishTerminalEvent(state, "afterWrite");
     return;
   }
   markAbortedEnded(state, state.root);
-  state.events.workflow(state.status.phase as WorkflowPhase, workflowEventFacts(state), "immediate");
+  publishWorkflowEvent(state, state.status.workflow.phase as WorkflowPhase, workflowEventFacts(state), "immediate");
   resumeScope(state, state.root);
   republishRecentEnds(state);
   if (state.root.stage === "aborting") abortScope(state, state.root, ROOT_REASON);
@@ -192,9 +190,9 @@ export function resumeChildScope(state: RunState, scope: Scope): void {
 }
 
 function workflowEventFacts(state: RunState) {
-  const { phase, startedAt, lastUpdatedAt, error } = state.status;
-  if (phase === WorkflowPhase.Running) return { occurredAt: republishedAtMs(startedAt, state.now) ?? state.now };
-  return { occurredAt: republishedAtMs(lastUpdatedAt, state.now) ?? state.now, error };
+  const { phase, startedAt, lastUpdatedAt, error } = state.status.workflow;
+  if (phase === WorkflowPhase.Running) return { occurredAt: republishedAtMs(startedAt, state.observation.now) ?? state.observation.now };
+  return { occurredAt: republishedAtMs(lastUpdatedAt, state.observation.now) ?? state.observation.now, error };
 }
 
 function resumeScope(state: RunState, scope: Scope): void {
@@ -205,7 +203,7 @@ function resumeScope(state: RunState, scope: Scope): void {
     resumeNode(state, node);
   }
   if (scope.owner !== undefined && scope.stage === "aborting") abortScope(state, scope, childAbortReason(scope.owner));
-  state.enqueueScope(scope);
+  state.queues.enqueueScope(scope);
 }
 
 function resumeNode(state: RunState, node: RuntimeNode): void {
@@ -224,7 +222,7 @@ function resumeNode(state: RunState, node: RuntimeNode): void {
   }
   restoreBlocked(state, node);
   scheduleTimers(state, node);
-  state.enqueueNode(node);
+  state.queues.enqueueNode(node);
 }
 
 /** Ends nodes that were aborted and published so, but whose stored phase still says running. */
@@ -269,10 +267,10 @@ function markAllAbortedEnded(
 function markEnded(state: RunState, node: RuntimeNode): void {
   node.ended = true;
   node.endedAt = fromRfc3339(node.status.TaskNodeStatus?.updAt);
-  node.scope.activeNodes--;
+  state.usage.nodeEnded(node);
   if (node !== node.scope.failureNode) node.scope.openNodes--;
-  state.activeNodes--;
-  releaseSlot(state, node);
+
+  state.usage.releaseSlot(node);
 }
 
 /** Repeats the abort that a deadline caused before the restart. */

@@ -4,15 +4,14 @@ import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { wakeupKeys } from "../calls/pending-call.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { RuntimeNode } from "../graph/runtime.js";
-import { restorePersisted, collectStatusPatch, wholeStatus } from "./resource-status.js";
+import { type PatchContext, wholeStatus } from "../status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, WorkflowRun } from "../types.js";
 import { onCallResult, onWakeup } from "../dependencies/calls.js";
 import { abortAll } from "../abort/abort-all.js";
 import { publishArrayChanges } from "../events/item-events.js";
 import { rescheduleTimers } from "../attempt/requests.js";
 import { startNode } from "../lifecycle/start-node.js";
-import { BlobReads } from "../state/blob-reads.js";
-import { onBlobTimer, onBlobWritten, blobTimerOf } from "../lifecycle/blob-writes.js";
+import { onBlobTimer, onBlobWritten } from "../lifecycle/blob-writes.js";
 import { onNodeTimer } from "../attempt/deadlines.js";
 import { restore, resumeRun } from "../restore/restore.js";
 import { reconcileNode } from "../lifecycle/reconcile-node.js";
@@ -60,9 +59,12 @@ export function buildAbortEffects({ workflow, config, now }: RunInput, reason: s
 
 function newRunState({ workflow, config, now, policy = defaultPolicy }: RunInput): RunState {
   const state = new RunState({ model: workflow.model, config, policy, now }, workflow.status);
-  state.blobReads = new BlobReads(config.blobRetry, config.random);
   restore(state, workflow.status);
   return state;
+}
+
+function patchContext({ root, config, dataDir, end }: RunState): PatchContext {
+  return { root, config, dataDir, isFinal: end.finalization === "requested" };
 }
 
 class Run implements WorkflowRun {
@@ -74,7 +76,7 @@ class Run implements WorkflowRun {
   constructor(input: RunInput) {
     this.#workflow = input.workflow;
     this.#state = newRunState(input);
-    restorePersisted(this.#state, input.workflow);
+    this.#state.status.restorePersisted(input.workflow, patchContext(this.#state));
   }
 
   get key(): string {
@@ -82,37 +84,37 @@ class Run implements WorkflowRun {
   }
 
   get status(): WorkflowStatus {
-    return wholeStatus(this.#state);
+    return wholeStatus(this.#state.status, this.#state.root);
   }
 
   get revision(): number {
-    return this.#state.revision;
+    return this.#state.status.revision;
   }
 
   get nextTimerAt(): number | undefined {
-    return this.#state.finalization === "none" ? this.#state.timers.next : undefined;
+    return this.#state.end.finalization === "none" ? this.#state.timers.next : undefined;
   }
 
   get needsCapacity(): boolean {
-    const { startsThrottled, slotQueue, startQueue, finalization } = this.#state;
-    return startsThrottled && finalization === "none" && (this.#state.hasWork || slotQueue.size + startQueue.size > 0);
+    const { queues, end } = this.#state;
+    return queues.startsThrottled && end.finalization === "none" && (queues.hasWork || queues.hasStarts);
   }
 
   get phase(): number {
-    return this.#state.status.phase;
+    return this.#state.status.workflow.phase;
   }
 
   get terminal(): boolean {
-    return isTerminalWorkflow(this.#state.status.phase);
+    return isTerminalWorkflow(this.#state.status.workflow.phase);
   }
 
   get isFinalizing(): boolean {
-    return this.#state.finalization !== "none";
+    return this.#state.end.finalization !== "none";
   }
 
   get counts(): RunCounts {
-    const { activeNodes, slotsUsed, slotQueue } = this.#state;
-    return { activeNodes, activeTasks: slotsUsed, queuedTasks: slotQueue.size };
+    const { usage, queues } = this.#state;
+    return { activeNodes: usage.activeNodes, activeTasks: usage.slotsUsed, queuedTasks: queues.slotWaiters };
   }
 
   observe(observation: Observation, now: number): readonly Effect[] {
@@ -130,16 +132,13 @@ class Run implements WorkflowRun {
   takeStatusPatch(): ResourcePatch | undefined {
     const state = this.#state;
     this.#persistedPending = false;
-    const changes = collectStatusPatch(state);
-    // Changes that cancel each other make no patch, but effects may wait for their revision.
-    const news = changes !== undefined || state.revision > state.patchedRevision;
-    state.patchedRevision = state.revision;
-    if (state.finalization !== "requested") return news ? { status: {}, ...changes } : undefined;
-    state.finalization = "patched";
+    const { changes, isNew } = state.status.takeChanges(patchContext(state));
+    if (state.end.finalization !== "requested") return isNew ? { status: {}, ...changes } : undefined;
+    state.end.finalizationPatched();
     const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
     return {
       metadata: {
-        labels: terminatedLabels(new Date(state.now)),
+        labels: terminatedLabels(new Date(state.observation.now)),
         finalizers: finalizers.length === 0 ? null : finalizers,
       },
       status: {},
@@ -154,7 +153,7 @@ class Run implements WorkflowRun {
         this.#load(observation.isNew ?? false);
         return;
       case "resync":
-        if (!this.terminal) resyncScope(state, state.root);
+        if (!this.terminal) resyncScope(state.queues, state.root);
         return;
       case "taskEvent":
         onTaskEvent(state, observation.event);
@@ -163,7 +162,7 @@ class Run implements WorkflowRun {
         this.#timer();
         return;
       case "capacity":
-        state.startsThrottled = false;
+        state.queues.resumeStarts();
         return;
       case "abort":
         this.#abort(observation.reason ?? ABORT_REASON);
@@ -183,7 +182,7 @@ class Run implements WorkflowRun {
         onBlobWritten(state, observation.uri, observation.error);
         return;
       case "persisted":
-        state.speculationAllowed ||= observation.revision >= state.startedRevision;
+        state.observation.statusPersisted(observation.revision);
         return;
       case "endRecorded":
         requestFinalization(state);
@@ -209,15 +208,15 @@ class Run implements WorkflowRun {
 
   #load(isNew: boolean): void {
     const state = this.#state;
-    const { status } = state;
-    state.blockerUnpublished = status.notice !== undefined;
+    const { workflow: status } = state.status;
+    state.publishing.setBlockerUnpublished(status.notice !== undefined);
     const { deletionRequested } = this.#workflow;
     if (status.phase !== WorkflowPhase.Ready) resumeRun(state);
     else if (!isNew || !deletionRequested) this.#start(isNew);
     if (this.terminal) return;
     if (deletionRequested) this.#abort(ABORT_REASON);
     if (this.terminal) return;
-    resyncScope(state, state.root);
+    resyncScope(state.queues, state.root);
     this.#timer();
   }
 
@@ -227,18 +226,19 @@ class Run implements WorkflowRun {
    */
   #start(isNew: boolean): void {
     const state = this.#state;
-    state.speculationAllowed = state.speculative = isNew;
-    state.priorStartPossible = state.policy.priorStartPossible(isNew);
+    state.observation.restoreSpeculation(isNew);
+    if (isNew) state.observation.startSpeculation();
+    state.observation.setPriorStartPossible(state.policy.priorStartPossible(isNew));
     const start = state.root.nodes.get(START_NODE);
     // An abort of all nodes then includes its dependents.
-    if (start !== undefined) start.maybeSucceeded = state.priorStartPossible;
+    if (start !== undefined) start.maybeSucceeded = state.observation.priorStartPossible;
     startWorkflow(state);
     if (state.root.isInvalid) this.#failWorkflow("BadSpecificationError", "StartNode not found.");
   }
 
   #timer(): void {
     const state = this.#state;
-    for (const subject of state.timers.popDue(state.now)) {
+    for (const subject of state.timers.popDue(state.observation.now)) {
       if (subject instanceof RuntimeNode) onNodeTimer(state, subject);
       else if ("blob" in subject) onBlobTimer(state, subject);
       else onRepublishTimer(state);
@@ -247,23 +247,22 @@ class Run implements WorkflowRun {
 
   #abort(reason: string): void {
     const state = this.#state;
-    if (this.terminal || state.abortReason !== undefined) return;
+    if (this.terminal || state.end.abortReason !== undefined) return;
     if (abortWorkflow(state, reason)) abortScope(state, state.root, reason);
   }
 
   #onBlobRead({ uri, result }: Extract<Observation, { kind: "outputsRead" | "literalRead" }>): void {
     const state = this.#state;
-    const { ready, retryAt } = state.blobReads.onResult(uri, result, state.now);
-    for (const node of ready) state.enqueueNode(node);
+    const { ready, retryAt } = state.blobReads.onResult(uri, result, state.observation.now);
+    for (const node of ready) state.queues.enqueueNode(node);
     if (retryAt === undefined) return;
-    state.timers.schedule(blobTimerOf(state, uri), retryAt);
+    state.timers.scheduleBlob(uri, retryAt);
     if (result.kind === "error") addBlobBlocker(state, uri, result.message);
   }
 
   /** Aborts and finalizes the execution: admin rejects its events and will never record its end. */
   #onRejected(cause: RejectionCause, message: string): void {
     const state = this.#state;
-    state.eventsRejected = true;
     if (this.terminal) {
       requestFinalization(state);
       return;
@@ -283,7 +282,7 @@ class Run implements WorkflowRun {
 
   #failWorkflow(code: string, message: string): void {
     const state = this.#state;
-    if (state.abortReason !== undefined || state.root.stage !== "running") return;
+    if (state.end.abortReason !== undefined || state.root.stage !== "running") return;
     failScope(state, state.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
@@ -296,23 +295,22 @@ class Run implements WorkflowRun {
     let started = 0;
     for (let looked = 0; ; looked++) {
       if (looked >= state.config.maxReconcilesPerObservation) {
-        state.startsThrottled = true;
+        state.queues.throttleStarts();
         return;
       }
-      if (!this.terminal) state.policy.readiness.beforeDequeue(state);
-      const node = state.nodeQueue.pop();
+      if (!this.terminal) state.policy.readiness.beforeDequeue(state.queues, state.root);
+      const node = state.queues.dequeueNode();
       if (node !== undefined) {
-        node.inNodeQueue = false;
         reconcileNode(state, node);
         continue;
       }
-      const scope = state.dequeueScope();
+      const scope = state.queues.dequeueScope();
       if (scope !== undefined) {
         reconcileScope(state, scope);
         continue;
       }
-      if (started >= state.config.maxStartsPerObservation) state.startsThrottled = true;
-      if (state.startsThrottled) return;
+      if (started >= state.config.maxStartsPerObservation) state.queues.throttleStarts();
+      if (state.queues.startsThrottled) return;
       const waiting = dequeueStart(state);
       if (waiting === undefined) return;
       startNode(state, waiting);

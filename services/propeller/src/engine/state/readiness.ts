@@ -1,12 +1,14 @@
-import type { RuntimeNode } from "../graph/runtime.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { ReconcileQueue } from "./resync.js";
 
 /** Finds the nodes that an ended node makes ready. */
 export interface ReadinessTracking {
   /** Called when a node has reached a terminal phase. */
   onNodeEnded(queue: ReconcileQueue, node: RuntimeNode): void;
-  /** Called before each node is dequeued while the workflow has not ended. */
-  beforeDequeue(queue: ReconcileQueue): void;
+  /**
+   * Called before each node is dequeued while the workflow has not ended; `root` is its own graph.
+   */
+  beforeDequeue(queue: ReconcileQueue, root: Scope): void;
 }
 
 /**

@@ -2,8 +2,6 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 
 /** Queues of nodes and graphs to reconcile. */
 export interface ReconcileQueue {
-  /** The workflow's own graph. */
-  readonly root: Scope;
   enqueueNode(node: RuntimeNode): void;
   enqueueScope(scope: Scope): void;
 }

@@ -4,21 +4,15 @@ import type { RunState } from "./run-state.js";
 
 /** Counts the node as started, with a slot where its kind takes one. */
 export function markStarted(state: RunState, node: RuntimeNode): void {
-  node.started = true;
-  node.scope.activeNodes++;
-  state.activeNodes++;
-  if (!takesSlot(node, state.config.arrayParallelism)) return;
-  node.holdsSlot = true;
-  state.slotsUsed++;
+  state.usage.nodeStarted(node, takesSlot(node, state.config.arrayParallelism));
 }
 
 /** Puts a ready node in the queue for capacity. */
 export function enqueueStart(state: RunState, node: RuntimeNode): void {
   // An earlier observation made it ready, so later doubts do not apply.
   if (node.inStartQueue) return;
-  node.maybeStarted ||= state.priorStartPossibleFor(node);
-  node.inStartQueue = true;
-  (takesSlot(node, state.config.arrayParallelism) ? state.slotQueue : state.startQueue).push(node);
+  node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
+  state.queues.enqueueStart(node, takesSlot(node, state.config.arrayParallelism));
 }
 
 /**
@@ -27,10 +21,8 @@ export function enqueueStart(state: RunState, node: RuntimeNode): void {
  */
 export function dequeueStart(state: RunState): RuntimeNode | undefined {
   for (;;) {
-    const hasRoomLeft = state.slotQueue.size > 0 && hasFreeSlot(state.model.options.maxParallelism, state.slotsUsed);
-    const node = state.startQueue.pop() ?? (hasRoomLeft ? state.slotQueue.pop() : undefined);
+    const node = state.queues.dequeueStart(hasFreeSlot(state.model.options.maxParallelism, state.usage.slotsUsed));
     if (node === undefined) return undefined;
-    node.inStartQueue = false;
     if (node.scope.array !== undefined) node.scope.array.queued--;
     const open = node.scope.stage === "running" || (node.scope.stage === "handlingFailure" && node === node.scope.failureNode);
     if (open && !node.started && !node.ended) return node;

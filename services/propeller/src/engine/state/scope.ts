@@ -48,11 +48,11 @@ function newScope(state: RunState, graph: GraphModel, { owner, definitions }: Sc
 
 /** True when a graph with this many nodes may be entered. */
 export function fitsInstanceLimit(state: RunState, nodes: number): boolean {
-  return state.instances + nodes <= state.config.maxInstances;
+  return state.usage.instances + nodes <= state.config.maxInstances;
 }
 
 /** Error of a node whose graph is not entered. */
-export function tooManyInstances({ config, instances }: RunState, nodes: number): ExecutionErrorJson {
+export function tooManyInstances({ config, usage: { instances } }: RunState, nodes: number): ExecutionErrorJson {
   const message = `the execution holds ${instances} node instances, and ${nodes} more would exceed the limit of ${config.maxInstances}`;
   return { code: "WorkflowTooLarge", kind: "USER", message };
 }
@@ -64,13 +64,13 @@ export function tooManyInstances({ config, instances }: RunState, nodes: number)
  *   write it.
  */
 export function addInstances(state: RunState, scope: Scope): void {
-  state.instances += sizeOf(scope);
+  state.usage.addInstances(sizeOf(scope));
   const most = 2 * state.config.maxInstances;
-  if (state.instances > most) throw new ExpansionError(`the status holds more than ${most} node instances`);
+  if (state.usage.instances > most) throw new ExpansionError(`the status holds more than ${most} node instances`);
 }
 
 export function removeInstances(state: RunState, scope: Scope): void {
-  state.instances -= sizeOf(scope);
+  state.usage.removeInstances(sizeOf(scope));
 }
 
 /** Items of an array count before they are created. */

@@ -3,7 +3,7 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { terminatedLabels } from "@flyte-ts/workflow-crd";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
-import { EventSequence } from "../../engine/events/sequence.js";
+import { EventSequence } from "../../engine/time/event-sequence.js";
 import { workflowEvent } from "../../engine/events/workflow-event.js";
 import { boundMessage, MAX_STATUS_MESSAGE } from "../../engine/errors/bound-message.js";
 import { executionIdOf } from "./execution-id.js";

@@ -1,7 +1,7 @@
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { blockerEvent } from "../../engine/events/blocker-event.js";
-import { EventSequence } from "../../engine/events/sequence.js";
+import { EventSequence } from "../../engine/time/event-sequence.js";
 import { executionIdOf } from "./execution-id.js";
 
 /**

@@ -1,19 +1,30 @@
 import { ownField, type ParsedWorkflow, setOwnField } from "@flyte-ts/workflow-crd";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { slicesPrefix } from "../graph/paths.js";
-import { NOT_STARTED, type RuntimeNode } from "../graph/runtime.js";
+import { NOT_STARTED, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
-import type { RunState } from "../state/run-state.js";
-import { jsonSize } from "../status/json-size.js";
-import { mergeDiff } from "../status/patch.js";
-import { statusesOf } from "../status/node-statuses.js";
-import { type SlicesInput, StatusSlices } from "../status/status-slices.js";
+import type { EngineConfig } from "../config.js";
+import { jsonSize } from "./json-size.js";
+import { mergeDiff } from "./patch.js";
+import { statusesOf } from "./node-statuses.js";
+import type { RunStatus } from "./run-status.js";
+import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;
 
+/** Facts of the run that its patch depends on. */
+export interface PatchContext {
+  readonly root: Scope;
+  readonly config: Pick<EngineConfig, "random" | "sliceLimits" | "maxInlineStatusBytes">;
+  /** Data dir of the execution. */
+  readonly dataDir: string;
+  /** The patch finalizes the resource. */
+  readonly isFinal: boolean;
+}
+
 /** The complete status, as the resource should hold it. */
-export function wholeStatus(state: RunState): WorkflowStatus {
-  return { ...state.status, nodeStatus: statusesOf(state.root) };
+export function wholeStatus({ workflow }: Pick<RunStatus, "workflow">, root: Scope): WorkflowStatus {
+  return { ...workflow, nodeStatus: statusesOf(root) };
 }
 
 /** Changes since the last call. */
@@ -26,43 +37,43 @@ export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSl
  * Returns the changes since the last call; costs as much as nodes have changed, or as their slices
  * hold.
  */
-export function collectStatusPatch(state: RunState): StatusChanges | undefined {
-  const patch: Patch = mergeDiff(state.persistedStatus, state.status) ?? {};
-  state.persistedStatus = state.status;
-  if (state.slices === undefined) {
-    patchInline(state, patch);
-    if (!tooLargeInline(state)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
+export function collectStatusPatch(status: RunStatus, context: PatchContext): StatusChanges | undefined {
+  const patch: Patch = mergeDiff(status.persistedWorkflow, status.workflow) ?? {};
+  status.persistedWorkflow = status.workflow;
+  if (status.slices === undefined) {
+    patchInline(status, patch);
+    if (!tooLargeInline(status, context)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
     patch["nodeStatus"] = null;
-    state.slices = StatusSlices.empty(slicesInput(state));
-    fillSlices(state.slices, [], statusesOf(state.root));
-  } else patchSlices(state, state.slices);
-  state.dirtyNodes.clear();
-  if (state.finalization === "requested") return patchFinal(state, state.slices, patch);
-  const changes = state.slices.collectChanges();
+    status.slices = StatusSlices.empty(slicesInput(context));
+    fillSlices(status.slices, [], statusesOf(context.root));
+  } else patchSlices(status, status.slices);
+  status.dirtyNodes.clear();
+  if (context.isFinal) return patchFinal(status, status.slices, { patch, context });
+  const changes = status.slices.collectChanges();
   if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
   return Object.keys(patch).length === 0 ? undefined : { status: patch };
 }
 
 /** Restores the state of the node statuses in the resource. */
-export function restorePersisted(state: RunState, { status, slices: loaded = [] }: ParsedWorkflow): void {
-  const { slices: root, nodeCounts: counts = {}, nodeStatus } = status;
-  if (root === undefined) state.inlineStatusBytes = jsonSize(nodeStatus ?? {});
-  else state.slices = StatusSlices.restore(slicesInput(state), { root, counts, loaded });
+export function restorePersisted(status: RunStatus, { status: stored, slices: loaded = [] }: ParsedWorkflow, context: PatchContext): void {
+  const { slices: root, nodeCounts: counts = {}, nodeStatus } = stored;
+  if (root === undefined) status.inlineBytes = jsonSize(nodeStatus ?? {});
+  else status.slices = StatusSlices.restore(slicesInput(context), { root, counts, loaded });
 }
 
-function slicesInput({ config, dataDir }: RunState): SlicesInput {
+function slicesInput({ config, dataDir }: PatchContext): SlicesInput {
   const nonce = Math.floor(config.random() * 36 ** 6).toString(36);
   return { prefix: slicesPrefix(dataDir), limits: config.sliceLimits, nonce };
 }
 
-function patchInline(state: RunState, patch: Patch): void {
-  for (const node of state.dirtyNodes) {
-    adoptPersisted(state, node, patch);
-    state.inlineStatusBytes += ownSize(node.status) - ownSize(node.persistedStatus);
+function patchInline(status: RunStatus, patch: Patch): void {
+  for (const node of status.dirtyNodes) {
+    adoptPersisted(status, node, patch);
+    status.inlineBytes += ownSize(node.status) - ownSize(node.persistedStatus);
     const change = collectNodePatch(node);
     if (change !== undefined) merge(statusMapOf(patch, node), node.id, change);
   }
-  state.dirtyNodes.clear();
+  status.dirtyNodes.clear();
 }
 
 /** Bytes of a node's own status; nodes below it are counted separately. */
@@ -73,20 +84,24 @@ function ownSize(status: NodeStatus): number {
 }
 
 /** The running sum includes nodes of discarded graphs, so it is checked before use. */
-function tooLargeInline(state: RunState): boolean {
-  const limit = state.config.maxInlineStatusBytes;
-  if (state.inlineStatusBytes <= limit || state.finalization === "requested") return false;
-  state.inlineStatusBytes = jsonSize(statusesOf(state.root));
-  return state.inlineStatusBytes > limit;
+function tooLargeInline(status: RunStatus, { config, root, isFinal }: PatchContext): boolean {
+  const limit = config.maxInlineStatusBytes;
+  if (status.inlineBytes <= limit || isFinal) return false;
+  status.inlineBytes = jsonSize(statusesOf(root));
+  return status.inlineBytes > limit;
 }
 
 /** A finished status that is small enough is written without slices. */
-function patchFinal(state: RunState, slices: StatusSlices, patch: Patch): StatusChanges {
+function patchFinal(
+  status: RunStatus,
+  slices: StatusSlices,
+  { patch, context }: { readonly patch: Patch; readonly context: PatchContext },
+): StatusChanges {
   const { prefix } = slices;
-  if (slices.bytes <= state.config.maxInlineStatusBytes) {
-    state.slices = undefined;
+  if (slices.bytes <= context.config.maxInlineStatusBytes) {
+    status.slices = undefined;
     return {
-      status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(state.root) },
+      status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(context.root) },
       deleteOtherSlices: { prefix, keep: [] },
     };
   }
@@ -106,8 +121,8 @@ function fillSlices(slices: StatusSlices, above: readonly string[], statuses: Re
   }
 }
 
-function patchSlices(state: RunState, slices: StatusSlices): void {
-  for (const node of state.dirtyNodes) {
+function patchSlices(status: RunStatus, slices: StatusSlices): void {
+  for (const node of status.dirtyNodes) {
     const { owner } = node.scope;
     if (owner !== undefined) {
       // A new instance of a graph replaces the old one.
@@ -172,7 +187,7 @@ function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
  * A new instance of a graph replaces the old one: the old one's statuses must be removed from the
  * resource.
  */
-function adoptPersisted(state: RunState, node: RuntimeNode, patch: Patch): void {
+function adoptPersisted(status: RunStatus, node: RuntimeNode, patch: Patch): void {
   const { owner } = node.scope;
   const old = owner?.persistedChildScope;
   if (owner === undefined || old === undefined || old === node.scope) return;
@@ -186,7 +201,7 @@ function adoptPersisted(state: RunState, node: RuntimeNode, patch: Patch): void 
     }
     heir.persistedStatus = gone.persistedStatus;
     heir.persistedChildScope = gone.persistedChildScope;
-    state.dirtyNodes.add(heir);
+    status.dirtyNodes.add(heir);
   }
 }
 
