@@ -22,9 +22,9 @@ export function abortAll(state: RunState, scope: Scope, reason: string): void {
 }
 
 function abortNodeAttempt(state: RunState, node: RuntimeNode, reason: string): void {
-  node.abortReason = reason;
+  node.lifecycle.abort(reason);
   if (node.model.target.kind === "task") sendAbortRequest(state, node, "immediate");
-  if (node.model.target.kind !== "launchPlan" || node.childState === "none") return;
+  if (node.model.target.kind !== "launchPlan" || node.calls.childState === "none") return;
   const ask = {
     kind: "terminateExecution",
     id: childExecutionId(state.model, node),

@@ -21,7 +21,7 @@ export const DYNAMIC_REASON = "Dynamic workflow failed";
 
 /** Reason for aborting the nodes of a nested graph when one of them has failed. */
 export function childAbortReason(owner: RuntimeNode): string {
-  return owner.hasDynamicGraph ? DYNAMIC_REASON : SUB_WORKFLOW_REASON;
+  return owner.graph.isDynamic ? DYNAMIC_REASON : SUB_WORKFLOW_REASON;
 }
 
 /** Aborts the graph: starts no node and aborts running ones. */
@@ -29,9 +29,9 @@ export function abortScope(state: RunState, scope: Scope, reason: string): void 
   scope.stage = "aborting";
   scope.abortReason = reason;
   for (const node of scope.nodes.values()) {
-    if (node.maybeStarted && !node.ended && node.status.phase === NodePhase.NotYetStarted) abortMaybeStarted(state, node);
+    if (node.readiness.maybeStarted && !node.ended && node.status.phase === NodePhase.NotYetStarted) abortMaybeStarted(state, node);
     else if (node.started && !node.ended) abortNode(state, node, reason);
-    if (node.maybeSucceeded && !node.hasSucceeded) abortSpeculativeDependents(state, node);
+    if (node.readiness.maybeSucceeded && !node.hasSucceeded) abortSpeculativeDependents(state, node);
   }
   state.queues.enqueueScope(scope);
 }
@@ -40,11 +40,11 @@ export function abortScope(state: RunState, scope: Scope, reason: string): void 
 export function abortNode(state: RunState, node: RuntimeNode, reason: string): void {
   if (node.ended) return;
   const again = node.abortReason !== undefined;
-  node.abortReason = reason;
+  node.lifecycle.abort(reason);
   if (again) return;
   releasePendingReservation(state, node);
   // A child's existence must be known before it can be terminated.
-  if (node.childState === "none") cancelCalls(state, node);
+  if (node.calls.childState === "none") cancelCalls(state, node);
   // Running attempts keep the reservation until they are aborted.
   keepReservation(state, node);
   if (node.childScope !== undefined) abortScope(state, node.childScope, reason);
@@ -55,9 +55,9 @@ export function abortNode(state: RunState, node: RuntimeNode, reason: string): v
 
 /** True when an attempt may run: this process requested it, or the status shows an earlier one. */
 function mayBeRunning(node: RuntimeNode): boolean {
-  if (node.taskRequest !== undefined) return node.taskRequest.desired !== DesiredState.ABORT;
+  if (node.currentAttempt.request !== undefined) return node.currentAttempt.request.desired !== DesiredState.ABORT;
   const { phase, retryAt } = node.status;
-  if (node.model.target.kind !== "task" || node.uncommittedSuccess !== undefined || awaitsReservation(node)) return false;
+  if (node.model.target.kind !== "task" || node.data.uncommittedSuccess !== undefined || awaitsReservation(node)) return false;
   if (node.status.dynamicNodeStatus !== undefined) return false;
   // With the next attempt scheduled, the last one has ended.
   return phase !== NodePhase.NotYetStarted && retryAt === undefined;
@@ -68,13 +68,13 @@ function abortArm(state: RunState, branch: RuntimeNode, reason: string): void {
     if (arm.ended) continue;
     if (arm.started) abortNode(state, arm, reason);
     // According to the status it waited for dependencies.
-    else if (branch.maybeAheadOfStatus && arm.id === branch.status.branchStatus?.finalNodeId) abortMaybeStarted(state, arm);
+    else if (branch.readiness.maybeAheadOfStatus && arm.id === branch.status.branchStatus?.finalNodeId) abortMaybeStarted(state, arm);
   }
 }
 
 /** True when nothing of the node runs any more. */
 export function isIdle(node: RuntimeNode): boolean {
-  if (node.taskRequest !== undefined || node.childState !== "none") return false;
+  if (node.currentAttempt.request !== undefined || node.calls.childState !== "none") return false;
   if (node.childScope !== undefined) return node.childScope.activeNodes === 0;
   return armsOf(node).every((arm) => !arm.started || arm.ended);
 }
@@ -87,7 +87,7 @@ export function isIdle(node: RuntimeNode): boolean {
 export function abortSpeculativeDependents(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
   if (!state.policy.mayHaveSpeculativeDependents(node)) return;
-  node.maybeSucceeded = true;
+  node.readiness.setMaybeSucceeded(true);
   if (scope.stage !== "aborting") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const dependent = scope.nodes.get(id);
@@ -102,7 +102,7 @@ function upstreamMaybeSucceeded(node: RuntimeNode): boolean {
   const { nodes, index } = node.scope;
   return (index.upstream.get(node.id) ?? []).every((id) => {
     const up = nodes.get(id);
-    return up !== undefined && (up.hasSucceeded || up.maybeSucceeded);
+    return up !== undefined && (up.hasSucceeded || up.readiness.maybeSucceeded);
   });
 }
 
@@ -113,8 +113,8 @@ function abortMaybeStarted(state: RunState, node: RuntimeNode): void {
   if (!node.started) markStarted(state, node);
   state.blobReads.unsubscribe(node);
   state.blobWrites.cancel(node);
-  node.maybeAheadOfStatus = true;
-  node.abortReason = node.branch?.abortReason ?? node.scope.abortReason;
+  node.readiness.setMaybeAheadOfStatus(true);
+  node.lifecycle.abort(node.branch?.abortReason ?? node.scope.abortReason);
   const lineage = node.branch === undefined ? {} : { parentNode: node.branch.id };
   state.status.setNode(node, {
     ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.observation.now }),

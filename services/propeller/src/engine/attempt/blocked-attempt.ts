@@ -13,13 +13,17 @@ import type { RunState } from "../state/run-state.js";
 
 /** True when the attempt was requested and no plugin service has reported on it. */
 export function awaitsFirstEvent(node: RuntimeNode): boolean {
-  return node.taskRequest?.desired === DesiredState.RUN && node.attemptStartedAt === undefined && node.abortReason === undefined;
+  return (
+    node.currentAttempt.request?.desired === DesiredState.RUN &&
+    node.currentAttempt.startedAt === undefined &&
+    node.abortReason === undefined
+  );
 }
 
 /** True while no plugin service has reported the attempt: propeller set its stored task phase. */
 export function neverReported(node: RuntimeNode): boolean {
   const phase = node.status.TaskNodeStatus?.phase;
-  return phase === undefined || (node.attemptStartedAt === undefined && phase === TaskPhase.WaitingForResources);
+  return phase === undefined || (node.currentAttempt.startedAt === undefined && phase === TaskPhase.WaitingForResources);
 }
 
 /**
@@ -37,7 +41,7 @@ export function unavailableReasonFor(state: RunState, node: RuntimeNode): string
  * count.
  */
 export function markAttemptBlocked(state: RunState, node: RuntimeNode, reason: string): void {
-  node.blockedSince ??= state.observation.now;
+  node.changeAttempt().blocked(state.observation.now);
   addAttemptBlocker(state, node, reason);
   if (node.status.message === reason) return;
   const { TaskNodeStatus: known } = node.status;
@@ -61,16 +65,16 @@ const QUEUED_MESSAGE = "node queued";
 
 /** The process may have restarted between the status write and the event. */
 export function restoreBlocked(state: RunState, node: RuntimeNode): void {
-  if (node.status.TaskNodeStatus?.phase !== TaskPhase.WaitingForResources || node.attemptStartedAt !== undefined) return;
+  if (node.status.TaskNodeStatus?.phase !== TaskPhase.WaitingForResources || node.currentAttempt.startedAt !== undefined) return;
   if (node.abortReason !== undefined || node.status.message === undefined || node.status.message === QUEUED_MESSAGE) return;
-  node.blockedSince = latestPossibleMs(node.status.lastUpdatedAt);
+  node.changeAttempt().blocked(latestPossibleMs(node.status.lastUpdatedAt));
   addAttemptBlocker(state, node, node.status.message);
   publishAttemptBlocked(state, node, "immediate");
 }
 
 /** Clears the reason. */
 export function clearAttemptBlocked(state: RunState, node: RuntimeNode): void {
-  node.blockedSince = undefined;
+  node.changeAttempt().unblocked();
   state.status.setNode(node, changeMessage(node.status, QUEUED_MESSAGE, state.observation.now));
 }
 
@@ -95,7 +99,7 @@ export function publishAttemptFailed(state: RunState, node: RuntimeNode, error: 
 export function blockedTimeoutAt(state: RunState, node: RuntimeNode): number | undefined {
   if (!awaitsFirstEvent(node)) return undefined;
   const { pluginUnavailableTimeout, pluginResponseTimeout } = state.config;
-  if (node.blockedSince === undefined)
-    return pluginResponseTimeout > 0 ? (node.taskRequest?.lastEventAt ?? 0) + pluginResponseTimeout : undefined;
-  return pluginUnavailableTimeout > 0 ? node.blockedSince + pluginUnavailableTimeout : undefined;
+  if (node.currentAttempt.blockedSince === undefined)
+    return pluginResponseTimeout > 0 ? (node.currentAttempt.request?.lastEventAt ?? 0) + pluginResponseTimeout : undefined;
+  return pluginUnavailableTimeout > 0 ? node.currentAttempt.blockedSince + pluginUnavailableTimeout : undefined;
 }

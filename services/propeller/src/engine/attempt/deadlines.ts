@@ -70,11 +70,12 @@ function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<Tim
 /** Resends a request without progress; abandons an abort that is never answered. */
 function resendRequest(state: RunState, node: RuntimeNode): void {
   state.effects.metric("requestResent");
-  if (node.taskRequest?.desired !== DesiredState.ABORT) {
+  if (node.currentAttempt.request?.desired !== DesiredState.ABORT) {
     sendRunRequest(state, node, "immediate");
     return;
   }
-  if (state.observation.now < node.taskRequest.lastEventAt + abortTimeoutFor(state, node)) sendAbortRequest(state, node, "immediate");
+  if (state.observation.now < node.currentAttempt.request.lastEventAt + abortTimeoutFor(state, node))
+    sendAbortRequest(state, node, "immediate");
   else abandonAttempt(state, node);
 }
 
@@ -90,12 +91,12 @@ function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
 /** Ends the node without a report of its plugin service. */
 function abandonAttempt(state: RunState, node: RuntimeNode): void {
   const { abortReason = "" } = node;
-  const waited = goDuration(state.observation.now - (node.taskRequest?.lastEventAt ?? state.observation.now));
+  const waited = goDuration(state.observation.now - (node.currentAttempt.request?.lastEventAt ?? state.observation.now));
   const reason = neverReported(node)
     ? abortReason
     : `${abortReason} (no plugin service has answered the abort request for ${waited}; the task may still run)`;
   publishAttemptAborted(state, node, reason);
-  node.taskRequest = undefined;
+  node.changeAttempt().closeRequest();
   state.effects.metric("abortAbandoned");
   if (!isAbortedByParent(node)) {
     state.queues.enqueueNode(node);

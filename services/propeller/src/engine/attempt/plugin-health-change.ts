@@ -21,7 +21,7 @@ export function onPluginHealth(state: RunState, plugins: PluginHealth): void {
   forEachActiveNode(state.root, (node) => {
     if (awaitsFirstEvent(node)) recheckAttempt(state, node);
     // The timeout of an answer depends on availability.
-    else if (node.taskRequest !== undefined) scheduleTimers(state, node);
+    else if (node.currentAttempt.request !== undefined) scheduleTimers(state, node);
   });
 }
 
@@ -31,7 +31,7 @@ export function onPluginHealth(state: RunState, plugins: PluginHealth): void {
  */
 export function onPluginStarted(state: RunState, taskTypes: ReadonlySet<string>): void {
   forEachActiveNode(state.root, (node) => {
-    const { taskRequest: request } = node;
+    const { request } = node.currentAttempt;
     if (request === undefined || !taskTypes.has(state.templateOf(node)?.type ?? "")) return;
     if (request.desired === DesiredState.ABORT) sendAbortRequest(state, node, "afterWrite");
     else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRunRequest(state, node, "afterWrite");
@@ -49,7 +49,10 @@ function forEachActiveNode(scope: Scope, act: (node: RuntimeNode) => void): void
 function recheckAttempt(state: RunState, node: RuntimeNode): void {
   const unavailableReason = unavailableReasonFor(state, node);
   if (unavailableReason !== undefined) markAttemptBlocked(state, node, unavailableReason);
-  else if (node.blockedSince !== undefined && !isPluginUnresponsiveReason(node.status.message, state.templateOf(node)?.type ?? "")) {
+  else if (
+    node.currentAttempt.blockedSince !== undefined &&
+    !isPluginUnresponsiveReason(node.status.message, state.templateOf(node)?.type ?? "")
+  ) {
     clearAttemptBlocked(state, node);
     sendRunRequest(state, node, "immediate");
   }
@@ -61,20 +64,21 @@ export function onBlockedTimeout(state: RunState, node: RuntimeNode): boolean {
   const due = blockedTimeoutAt(state, node);
   if (due === undefined || due > state.observation.now) return false;
   const type = state.templateOf(node)?.type ?? "";
-  if (node.blockedSince === undefined) {
+  if (node.currentAttempt.blockedSince === undefined) {
     markAttemptBlocked(
       state,
       node,
-      unavailableReasonFor(state, node) ?? pluginUnresponsiveReason(type, node.taskRequest?.lastEventAt ?? state.observation.now),
+      unavailableReasonFor(state, node) ??
+        pluginUnresponsiveReason(type, node.currentAttempt.request?.lastEventAt ?? state.observation.now),
     );
     return false;
   }
-  const message = `${node.status.message ?? pluginUnresponsiveReason(type, node.blockedSince)}; abandoned after ${goDuration(state.config.pluginUnavailableTimeout)}`;
+  const message = `${node.status.message ?? pluginUnresponsiveReason(type, node.currentAttempt.blockedSince)}; abandoned after ${goDuration(state.config.pluginUnavailableTimeout)}`;
   const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
   publishAttemptFailed(state, node, error);
   // Sends a cleanup request, so that a plugin that appears later does not start the attempt.
   sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
-  node.taskRequest = undefined;
+  node.changeAttempt().closeRequest();
   failNode(state, node, error, { attemptEnded: true });
   return true;
 }

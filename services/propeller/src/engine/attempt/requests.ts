@@ -29,13 +29,7 @@ interface SendOptions {
 }
 
 function send(state: RunState, node: RuntimeNode, { desired, timing }: SendOptions): void {
-  const request =
-    node.taskRequest?.desired === desired
-      ? node.taskRequest
-      : { desired, sentAt: state.observation.now, lastEventAt: state.observation.now, sendCount: 0 };
-  request.sentAt = state.observation.now;
-  request.sendCount++;
-  node.taskRequest = request;
+  node.changeAttempt().requestSent(desired, state.observation.now);
   emitRequest(state, node, { desired, attempt: node.attempt, timing, abortReason: node.abortReason });
   scheduleTimers(state, node);
 }
@@ -66,7 +60,7 @@ const UNSERVED_ABORT = 2_000;
 
 /** Time at which a request without progress is resent. */
 export function resendDueAt(state: RunState, node: RuntimeNode): number | undefined {
-  const { taskRequest: request } = node;
+  const { request } = node.currentAttempt;
   if (request === undefined) return undefined;
   // Jitter is drawn on sending; here the result must be deterministic.
   const delay = backoffDelay({ ...state.config.requestResendBackoff, jitter: 0 }, request.sendCount - 1, state.config.random);
@@ -83,7 +77,7 @@ export function scheduleTimers(state: RunState, node: RuntimeNode): void {
     deadlineOf(state, node),
     retryDueAt(node),
     gateOpensAt(node),
-    nextCallRetryAt(node.pendingCalls),
+    nextCallRetryAt(node.calls.pending),
     changesDueAt(node),
     blockedTimeoutAt(state, node),
   ];
@@ -109,7 +103,7 @@ export function deadlineOf(state: RunState, node: RuntimeNode): number | undefin
   const { phase } = node.status;
   if (node.abortReason !== undefined || !TIMED_KINDS.has(phase)) return undefined;
   // An ended attempt whose outputs are being written cannot time out.
-  if (node.uncommittedSuccess !== undefined) return undefined;
+  if (node.data.uncommittedSuccess !== undefined) return undefined;
   if (node.model.target.kind === "start" || node.model.target.kind === "end") return undefined;
   return nextDeadline(deadlinesOf(node.model, state.config), timeFacts(node));
 }
@@ -117,15 +111,16 @@ export function deadlineOf(state: RunState, node: RuntimeNode): number | undefin
 export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; attemptStartedAt: number | undefined } {
   // No attempt runs between two attempts.
   const between = node.status.phase === NodePhase.RetryableFailure;
-  return { queuedAt: node.queuedAt, attemptStartedAt: between ? undefined : node.attemptStartedAt };
+  return { queuedAt: node.currentAttempt.queuedAt, attemptStartedAt: between ? undefined : node.currentAttempt.startedAt };
 }
 
 /** Time at which a sleeping gate opens. */
-export function gateOpensAt({ gateOpensAt, abortReason }: RuntimeNode): number | undefined {
-  return abortReason === undefined ? gateOpensAt : undefined;
+export function gateOpensAt({ currentAttempt, abortReason }: RuntimeNode): number | undefined {
+  return abortReason === undefined ? currentAttempt.gateOpensAt : undefined;
 }
 
 export function retryDueAt(node: RuntimeNode): number | undefined {
-  const waits = node.status.phase === NodePhase.RetryableFailure && node.taskRequest === undefined && node.abortReason === undefined;
+  const waits =
+    node.status.phase === NodePhase.RetryableFailure && node.currentAttempt.request === undefined && node.abortReason === undefined;
   return waits ? fromRfc3339(node.status.retryAt) : undefined;
 }

@@ -16,8 +16,9 @@ import type { RunState } from "../state/run-state.js";
  */
 export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
   const { phase } = node.status;
-  if (node.taskRequest !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running)) return;
-  if (node.inputs === undefined) {
+  let { inputs } = node.data;
+  if (node.currentAttempt.request !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running)) return;
+  if (inputs === undefined) {
     const bound = resolveInputs(state, node);
     if (bound.kind === "waiting") return;
     state.blobReads.unsubscribe(node);
@@ -31,15 +32,15 @@ export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
       abortNode(state, node, bound.error.message);
       return;
     }
-    node.inputs = bound.inputs;
+    inputs = bound.inputs;
+    node.changeData().setInputs(inputs);
     // Inputs too large for messages were written before the node was queued.
     const place = inputLocation(state, node, bound.inputs);
-    node.inputsInBlobStore = place !== "message";
-    node.readsArrayInputs = place === "arrayFile";
+    node.changeData().setInputLocation({ inBlobStore: place !== "message", inArrayFile: place === "arrayFile" });
   }
   if (node.model.target.kind === "task") {
     // The last attempt's cleanup may have been lost with the process that wrote its end.
-    if (node.maybeAheadOfStatus && node.attempt > 0) sendCleanupRequest(state, node, { attempt: node.attempt - 1, remove: true });
-    requestRunWhenReserved(state, node, { timing: "afterWrite", maybeRunning: node.maybeAheadOfStatus });
-  } else applyDecision(state, node, decideStart(node, node.inputs));
+    if (node.readiness.maybeAheadOfStatus && node.attempt > 0) sendCleanupRequest(state, node, { attempt: node.attempt - 1, remove: true });
+    requestRunWhenReserved(state, node, { timing: "afterWrite", maybeRunning: node.readiness.maybeAheadOfStatus });
+  } else applyDecision(state, node, decideStart(node, inputs));
 }

@@ -46,7 +46,7 @@ export function markRetryable(
 
 /** Schedules the next attempt once nothing of the failed one runs; the time survives a restart. */
 export function scheduleRetry(state: RunState, node: RuntimeNode): void {
-  node.supersededAt = state.observation.now;
+  node.changeAttempt().superseded(state.observation.now);
   const delay = backoffDelay(state.config.retryBackoff, node.attempt, state.config.random);
   state.status.setNode(node, { ...node.status, retryAt: rfc3339Millis(state.observation.now + delay) });
   scheduleTimers(state, node);
@@ -57,15 +57,11 @@ export function startNextAttempt(state: RunState, node: RuntimeNode): void {
   if (node.childScope !== undefined) discardScope(state, node, node.childScope);
   resetArms(state, node);
   cancelCalls(state, node);
-  node.childState = "none";
-  node.hasChildExecution = false;
-  node.hasDynamicGraph = false;
-  node.deckUri = "";
+  node.changeCalls().resetChild();
+  node.changeGraph().resetDynamic();
   resetReservation(node);
-  node.supersededAt ??= state.observation.now;
-  node.attemptStartedAt = undefined;
-  node.blockedSince = undefined;
-  node.maybeAheadOfStatus = false;
+  node.changeAttempt().startNext(state.observation.now);
+  node.readiness.setMaybeAheadOfStatus(false);
   const ended = node.attempt;
   state.status.setNode(node, nextAttempt(node.status, state.observation.now));
   sendCleanupRequest(state, node, { attempt: ended, remove: true });

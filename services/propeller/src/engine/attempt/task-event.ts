@@ -38,25 +38,29 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
   }
   const { node, exact } = found;
   const sameNode = exact && event.parentNodeExecutionId?.nodeId === node.uniqueId;
-  if (sameNode && event.retryAttempt === node.attempt && node.taskRequest !== undefined && !node.ended) {
+  if (sameNode && event.retryAttempt === node.attempt && node.currentAttempt.request !== undefined && !node.ended) {
     onAttemptEvent(state, node, report);
     return;
   }
   state.effects.metric("taskEventIgnored");
-  const endedAt = sameNode ? endedSince(node, event.retryAttempt) : node.endedAt;
-  if (endedAt === undefined || reportedAtMs(report) <= endedAt || state.observation.now < node.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL)
+  const endedAt = sameNode ? endedSince(node, event.retryAttempt) : node.lifecycle.endedAt;
+  if (
+    endedAt === undefined ||
+    reportedAtMs(report) <= endedAt ||
+    state.observation.now < node.currentAttempt.zombieAbortedAt + MIN_ZOMBIE_ABORT_INTERVAL
+  )
     return;
-  node.zombieAbortedAt = state.observation.now;
+  node.changeAttempt().zombieAborted(state.observation.now);
   const request = zombieAbortRequest(report, state.observation.now);
   if (request !== undefined) state.effects.emit({ kind: "sendTaskRequest", request });
 }
 
 /** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
 function endedSince(node: RuntimeNode, attempt: number): number | undefined {
-  if (node.ended) return node.terminalReportedAt ?? node.endedAt;
+  if (node.ended) return node.currentAttempt.terminalReportedAt ?? node.lifecycle.endedAt;
   if (!node.started) return undefined;
   return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure
-    ? (node.terminalReportedAt ?? node.supersededAt)
+    ? (node.currentAttempt.terminalReportedAt ?? node.currentAttempt.supersededAt)
     : undefined;
 }
 
@@ -79,8 +83,9 @@ function findNode(root: Scope, path: string): { readonly node: RuntimeNode; read
 
 function onAttemptEvent(state: RunState, node: RuntimeNode, report: TaskEvent): void {
   const decision = decideTaskEvent(report, node.status.TaskNodeStatus, rfc3339Millis(state.observation.now));
-  if (node.taskRequest !== undefined) node.taskRequest.lastEventAt = state.observation.now;
-  if (isTerminalTaskEvent(report.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.terminalReportedAt = reportedAtMs(report);
+  node.changeAttempt().reported(state.observation.now);
+  if (isTerminalTaskEvent(report.event?.phase ?? TaskExecution_Phase.UNDEFINED))
+    node.changeAttempt().terminalReported(reportedAtMs(report));
   if (decision.kind !== "ignore" && report.event !== undefined) recordItemEvent(state, node, report.event);
   switch (decision.kind) {
     case "ignore":
@@ -90,19 +95,19 @@ function onAttemptEvent(state: RunState, node: RuntimeNode, report: TaskEvent): 
       onProgress(state, node, decision);
       return;
     case "succeed":
-      node.taskRequest = undefined;
+      node.changeAttempt().closeRequest();
       onAttemptSucceeded(state, node, decision);
       return;
     case "fail":
-      node.taskRequest = undefined;
+      node.changeAttempt().closeRequest();
       onAttemptFailed(state, node, decision);
       return;
     case "expand":
-      node.taskRequest = undefined;
+      node.changeAttempt().closeRequest();
       onDynamicSpec(state, node, decision.deckUri);
       return;
     case "aborted":
-      node.taskRequest = undefined;
+      node.changeAttempt().closeRequest();
       if (node.abortReason === undefined) onAttemptFailed(state, node, ABORTED);
       else onAttemptAborted(state, node);
       return;
@@ -118,14 +123,19 @@ const ABORTED: Extract<AttemptDecision, { kind: "fail" }> = {
 };
 
 function onProgress(state: RunState, node: RuntimeNode, { task }: Extract<AttemptDecision, { kind: "progress" }>): void {
-  if (node.taskRequest !== undefined) node.taskRequest.sendCount = 1;
-  const begins = node.attemptStartedAt === undefined && node.abortReason === undefined;
+  node.changeAttempt().progressed();
+  const begins = node.currentAttempt.startedAt === undefined && node.abortReason === undefined;
   const firstAttempt = node.status.startedAt === undefined;
   const status = begins ? attemptStarted(node.status, state.observation.now) : node.status;
-  if (begins) node.attemptStartedAt = state.observation.now;
+  if (begins) node.changeAttempt().started(state.observation.now);
   state.status.setNode(node, { ...status, TaskNodeStatus: task });
   if (begins && firstAttempt)
-    publishNodeEvent(state, node, { phase: NodeExecution_Phase.RUNNING, deckUri: liveDeck(state, node), cache: node.cache }, "immediate");
+    publishNodeEvent(
+      state,
+      node,
+      { phase: NodeExecution_Phase.RUNNING, deckUri: liveDeck(state, node), cache: node.calls.cache },
+      "immediate",
+    );
   scheduleTimers(state, node);
 }
 
@@ -138,18 +148,18 @@ function onAttemptSucceeded(
   const abortedByParent = isAbortedByParent(node);
   const small = outputs.value !== undefined && fitsInline(state, sizeOf(outputs.value));
   if (outputs.value !== undefined && !small && !abortedByParent) {
-    node.abortReason = undefined;
+    node.lifecycle.clearAbort();
     const keeps = node.scope.array !== undefined && sizeOf(outputs.value) <= state.config.maxInlineOutputBytes;
     writeOutputs(state, node, outputs.value, { value: keeps ? outputs.value : undefined, deckUri: deck });
     return;
   }
   if (!abortedByParent && storesOutputs(state, node)) {
-    node.abortReason = undefined;
-    node.uncommittedSuccess = { value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small };
+    node.lifecycle.clearAbort();
+    node.changeData().setUncommittedSuccess({ value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small });
     commitSuccess(state, node);
     return;
   }
-  const { maybeAheadOfStatus } = node;
+  const { maybeAheadOfStatus } = node.readiness;
   state.observation.startSpeculation();
   // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
   const value = small || abortedByParent ? outputs.value : undefined;

@@ -26,7 +26,7 @@ export function storesInputsFile({ config }: RunState, { model, scope }: Runtime
 
 /** Inputs that accompany an event, because no file holds them. */
 export function inlineEventInputs(state: RunState, node: RuntimeNode): LiteralMap | undefined {
-  return node.inputsInBlobStore || storesInputsFile(state, node) ? undefined : node.inputs;
+  return node.data.inputsInBlobStore || storesInputsFile(state, node) ? undefined : node.data.inputs;
 }
 
 /** Contents of a node's inputs file. */

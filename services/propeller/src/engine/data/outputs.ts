@@ -6,7 +6,8 @@ import { outputsUri } from "../graph/paths.js";
 import { withFailure } from "../errors/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
-import type { UncommittedSuccess, RuntimeNode, Scope } from "../graph/runtime.js";
+import type { UncommittedSuccess } from "../graph/node-data.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeInputs, NodeOutputs } from "./node-inputs.js";
 import { resolveOffloadedLists, itemInputs } from "./array-inputs.js";
 import { bindingError, requestLiterals } from "./request-literals.js";
@@ -47,9 +48,9 @@ function bind(state: RunState, node: RuntimeNode): BoundInputs {
 
 /** Inputs of a node whose graph reads them repeatedly. */
 function bindOnce(state: RunState, owner: RuntimeNode): BoundInputs {
-  if (owner.inputs !== undefined) return { literals: owner.inputs };
+  if (owner.data.inputs !== undefined) return { literals: owner.data.inputs };
   const bound = bind(state, owner);
-  if ("literals" in bound) owner.inputs = bound.literals;
+  if ("literals" in bound) owner.changeData().setInputs(bound.literals);
   return bound;
 }
 
@@ -66,8 +67,9 @@ function cachedOutputs(state: RunState, scope: Scope, id: string): LiteralMap | 
   if (id === "" || id === START_NODE) return graphInputs(state, scope);
   const node = scope.nodes.get(id);
   if (node === undefined) return undefined;
-  if (node.outputs === undefined && node.status.outputs !== undefined) node.outputs = decodeOutputs(node.status.outputs);
-  return node.outputs ?? state.blobReads.outputs(outputsLocation(node));
+  if (node.data.outputs === undefined && node.status.outputs !== undefined)
+    node.changeData().setOutputs(decodeOutputs(node.status.outputs));
+  return node.data.outputs ?? state.blobReads.outputs(outputsLocation(node));
 }
 
 /** Inputs of a node's graph; enqueues the node when they are known. */
@@ -111,7 +113,7 @@ function requestOutputs(state: RunState, waiter: RuntimeNode, ids: readonly stri
 /** Outputs of a succeeded node by value, if known so now. */
 export function outputsOf(state: RunState, node: RuntimeNode): LiteralMap | undefined {
   return (
-    node.outputs ??
+    node.data.outputs ??
     (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs)) ??
     state.blobReads.outputs(outputsLocation(node))
   );
@@ -139,7 +141,7 @@ export function writeOutputs(
   pending: Pick<UncommittedSuccess, "deckUri" | "value">,
 ): void {
   const uri = outputsUri(node.attemptDir);
-  node.uncommittedSuccess = { ...pending, uri, stored: true };
+  node.changeData().setUncommittedSuccess({ ...pending, uri, stored: true });
   state.effects.emit(state.blobWrites.start(node, uri, outputs));
 }
 
@@ -167,7 +169,7 @@ export function keepOutputs(
   if (outputs.value === undefined) return outputs.uri === own || outputs.uri === "" ? {} : { outputUri: outputs.uri };
   const isNeeded = areOutputsNeeded(node);
   if (!isNeeded && !state.policy.keepsOutputsUntilRecorded(node)) return {};
-  if (isNeeded) node.outputs = outputs.value;
+  if (isNeeded) node.changeData().setOutputs(outputs.value);
   // The start node's outputs are always available as the graph's inputs.
   if (node.id === START_NODE) return {};
   const bytes = toBinary(LiteralMapSchema, outputs.value);
@@ -181,14 +183,14 @@ export function keepOutputs(
  * True when other nodes use the node's outputs: consumers, or consumers of the branch or array that
  * passes them on.
  */
-export function hasConsumers({ consumers, branch, scope }: RuntimeNode): boolean {
+export function hasConsumers({ readiness, branch, scope }: RuntimeNode): boolean {
   const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
-  return consumers > 0 || (above !== undefined && hasConsumers(above));
+  return readiness.consumers > 0 || (above !== undefined && hasConsumers(above));
 }
 
 /** True for a node with consumers, a branch that passes its outputs on, or the graph's end. */
 export function areOutputsNeeded(node: RuntimeNode): boolean {
-  return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
+  return node.readiness.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
 }
 
 export function decodeOutputs(text: string): LiteralMap {
@@ -208,8 +210,8 @@ function releaseOutputsBoundBy(state: RunState, consumer: RuntimeNode): void {
   for (const id of index.sources.get(consumer.id) ?? []) {
     const source = nodes.get(id);
     if (source === undefined) continue;
-    source.consumers--;
-    if (source.consumers === 0 && source.ended && !areOutputsNeeded(source)) releaseOutputs(state, source);
+    source.readiness.consumerEnded();
+    if (source.readiness.consumers === 0 && source.ended && !areOutputsNeeded(source)) releaseOutputs(state, source);
   }
   for (const arm of armsOf(consumer)) releaseOutputsBoundBy(state, arm);
 }
@@ -223,19 +225,19 @@ export function releaseOutputs(state: RunState, node: RuntimeNode): void {
     evictOutputs(state, node);
     return;
   }
-  node.outputs = undefined;
+  node.releaseOutputs();
   state.outputBudget.addKept(state.outputBudget.removeInline(node));
 }
 
 /** Outputs known by value at any time, for republishing. */
 export function outputsByValue(state: RunState, node: RuntimeNode): LiteralMap | undefined {
   if (node.id === START_NODE) return graphInputs(state, node.scope);
-  return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
+  return node.data.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
 }
 
 /** Drops the outputs of a node that starts again, or that were never published. */
 export function evictOutputs(state: RunState, node: RuntimeNode): void {
-  node.outputs = undefined;
+  node.releaseOutputs();
   state.outputBudget.removeInline(node);
   if (node.status.outputs === undefined) return;
   const { outputs: _, ...rest } = node.status;

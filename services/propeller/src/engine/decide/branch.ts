@@ -34,7 +34,7 @@ export function onArmEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision 
   if (arm.hasFailed) return { kind: "fail", error: failureErrorOf(arm) };
   if (!arm.isTerminal) return { kind: "wait" };
   const own = outputsUri(branch.attemptDir);
-  const value = arm.outputs ?? (declaresNoOutputs(arm) ? create(LiteralMapSchema) : undefined);
+  const value = arm.data.outputs ?? (declaresNoOutputs(arm) ? create(LiteralMapSchema) : undefined);
   return {
     kind: "succeed",
     outputs: { value, uri: value === undefined && arm.hasSucceeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },

@@ -41,7 +41,7 @@ export function onSignal(node: RuntimeNode, { condition }: GateNode, value: Lite
     const message = "received a non-boolean approve signal value";
     return { kind: "fail", error: { code: "RuntimeExecutionError", kind: "UNKNOWN", message } };
   }
-  if (approved) return { kind: "succeed", outputs: { value: node.inputs, uri } };
+  if (approved) return { kind: "succeed", outputs: { value: node.data.inputs, uri } };
   const message = "received a reject signal to disapprove the node input values";
   return { kind: "fail", error: { code: "ReceivedRejectSignal", kind: "USER", message } };
 }

@@ -15,7 +15,7 @@ export function decideSubWorkflowStart(reference: string, definitions: Definitio
 export function onSubWorkflowEnded(node: RuntimeNode, childScope: Scope): NodeDecision {
   if (childScope.error !== undefined) return { kind: "fail", error: childScope.error };
   const end = childScope.nodes.get(END_NODE);
-  const value = end?.outputs;
+  const value = end?.data.outputs;
   const uri = value === undefined && end !== undefined ? (end.status.outputUri ?? outputsUri(end.attemptDir)) : outputsUri(node.attemptDir);
   return { kind: "succeed", outputs: { value, uri } };
 }

@@ -68,7 +68,7 @@ export function lookUpCache(state: RunState, node: RuntimeNode, inputs: LiteralM
  * requested before a restart.
  */
 export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunning: boolean): CacheDecision {
-  const { inputs } = node;
+  const { inputs } = node.data;
   const config = state.config.cache;
   const cache = inputs === undefined ? undefined : cacheOf(state, node, inputs);
   if (config === undefined || cache === undefined || !cache.plan.serialize || cache.mayCompute) return PROCEED;
@@ -152,7 +152,7 @@ function proceedToCompute(state: RunState, node: RuntimeNode, cache: NodeCache):
 
 /** Sends heartbeats for a reservation until the node has ended. */
 export function keepReservation(state: RunState, node: RuntimeNode): void {
-  const { cache } = node;
+  const { cache } = node.calls;
   const config = state.config.cache;
   if (config === undefined || cache?.holdsReservation !== true || node.ended) return;
   const answer = callCatalogReserve(state, node, { cache, config });
@@ -172,11 +172,11 @@ export function keepReservation(state: RunState, node: RuntimeNode): void {
 
 /** Resets the reservation state for the next attempt, which keeps a reservation still held. */
 export function resetReservation(node: RuntimeNode): void {
-  if (node.cache === undefined) return;
-  node.cache.mayCompute = false;
-  node.cache.holdsReservation = false;
-  node.cache.recheckedAfterReserve = false;
-  node.cache.reserveAttempts = 0;
+  if (node.calls.cache === undefined) return;
+  node.calls.cache.mayCompute = false;
+  node.calls.cache.holdsReservation = false;
+  node.calls.cache.recheckedAfterReserve = false;
+  node.calls.cache.reserveAttempts = 0;
 }
 
 /**
@@ -184,7 +184,7 @@ export function resetReservation(node: RuntimeNode): void {
  * reservation expires.
  */
 export function releaseReservation(state: RunState, node: RuntimeNode): void {
-  const { cache } = node;
+  const { cache } = node.calls;
   if (cache?.holdsReservation !== true) return;
   cache.holdsReservation = false;
   const request = { kind: "catalogRelease", call: cache.plan.call, owner: reservationOwner(state.model, node) } as const;
@@ -196,15 +196,15 @@ export function releaseReservation(state: RunState, node: RuntimeNode): void {
  * granted.
  */
 export function releasePendingReservation(state: RunState, node: RuntimeNode): void {
-  const { cache } = node;
-  if (cache === undefined || cache.holdsReservation || node.pendingCalls?.has("catalogReserve") !== true) return;
+  const { cache } = node.calls;
+  if (cache === undefined || cache.holdsReservation || node.calls.pending?.has("catalogReserve") !== true) return;
   cache.holdsReservation = true;
   releaseReservation(state, node);
 }
 
 /** True when the node's outputs must be cached before its success is published. */
 export function storesOutputs(state: RunState, node: RuntimeNode): boolean {
-  const cache = node.inputs === undefined ? undefined : cacheOf(state, node, node.inputs);
+  const cache = node.data.inputs === undefined ? undefined : cacheOf(state, node, node.data.inputs);
   return cache !== undefined && cache.status !== CatalogCacheStatus.CACHE_HIT && cache.status !== CatalogCacheStatus.CACHE_LOOKUP_FAILURE;
 }
 
@@ -214,9 +214,9 @@ export function storeOutputs(
   node: RuntimeNode,
   outputs: { readonly value: LiteralMap | undefined; readonly uri: string },
 ): "done" | "waiting" {
-  const { cache } = node;
+  const { cache } = node.calls;
   const config = state.config.cache;
-  if (node.recoveredFrom !== undefined || cache === undefined || config === undefined || !storesOutputs(state, node)) return "done";
+  if (node.calls.recoveredFrom !== undefined || cache === undefined || config === undefined || !storesOutputs(state, node)) return "done";
   // Storage was tried before the outputs were written.
   if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
   const answer = call(state, node, {
@@ -257,11 +257,11 @@ function datasetOf(state: RunState, node: RuntimeNode): CatalogMetadata {
 }
 
 function cacheOf(state: RunState, node: RuntimeNode, inputs: LiteralMap): NodeCache | undefined {
-  if (state.config.cache === undefined || node.cache !== undefined) return node.cache;
+  if (state.config.cache === undefined || node.calls.cache !== undefined) return node.calls.cache;
   const template = state.templateOf(node);
   const plan = template === undefined ? undefined : cachePlan(template, inputs, state.model);
-  if (plan !== undefined) node.cache = newNodeCache(plan);
-  return node.cache;
+  if (plan !== undefined) node.changeCalls().setCache(newNodeCache(plan));
+  return node.calls.cache;
 }
 
 /** `unknown`: the catalog has not answered within the timeout, or refuses. */

@@ -31,7 +31,7 @@ export function call<K extends CallKind>(
   request: CallOf<K>,
   { timing = "immediate", wakeupKey }: CallOptions = {},
 ): CallOutcome<ValueOf<K>> | undefined {
-  const known = node.pendingCalls?.get(request.kind);
+  const known = node.calls.pending?.get(request.kind);
   if (known !== undefined) return known.result as CallOutcome<ValueOf<K>> | undefined;
   const pending: PendingCall = {
     call: request as PendingCall["call"],
@@ -45,8 +45,7 @@ export function call<K extends CallKind>(
     wakeupKey,
     timing,
   };
-  node.pendingCalls ??= new Map();
-  node.pendingCalls.set(request.kind, pending);
+  node.changeCalls().add(pending);
   if (wakeupKey !== undefined) state.calls.subscribe(node, wakeupKey);
   send(state, node, pending);
   return undefined;
@@ -54,12 +53,12 @@ export function call<K extends CallKind>(
 
 /** Progress of a node's pending call; undefined when there is none. */
 export function callProgress(node: RuntimeNode, kind: CallKind): CallProgress | undefined {
-  return node.pendingCalls?.get(kind);
+  return node.calls.pending?.get(kind);
 }
 
 /** Retries the call at the given time, or on a wake-up: the result said that it is too early. */
 export function retryCallAt(state: RunState, node: RuntimeNode, { kind, at }: { readonly kind: CallKind; readonly at: number }): void {
-  const pending = node.pendingCalls?.get(kind);
+  const pending = node.calls.pending?.get(kind);
   if (pending === undefined) return;
   pending.result = undefined;
   pending.firstSentAt = at;
@@ -69,7 +68,7 @@ export function retryCallAt(state: RunState, node: RuntimeNode, { kind, at }: { 
 
 /** Retries on a wake-up, or after a backoff: the result said that it is too early. */
 export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof WakeupFallbackBackoff): void {
-  const pending = node.pendingCalls?.get(kind);
+  const pending = node.calls.pending?.get(kind);
   if (pending === undefined) return;
   const pause = backoffDelay(state.config.wakeupFallbackBackoff[kind], pending.polls++, state.config.random);
   retryCallAt(state, node, { kind, at: state.observation.now + pause });
@@ -77,17 +76,16 @@ export function pollAsFallback(state: RunState, node: RuntimeNode, kind: keyof W
 
 /** Cancels the call; a result that still arrives is ignored. */
 export function cancelCall(state: RunState, node: RuntimeNode, kind: CallKind): void {
-  const pending = node.pendingCalls?.get(kind);
+  const pending = node.calls.pending?.get(kind);
   if (pending === undefined) return;
   state.calls.remove(pending.callId);
   if (pending.wakeupKey !== undefined) state.calls.unsubscribe(node, pending.wakeupKey);
-  node.pendingCalls?.delete(kind);
-  if (node.pendingCalls?.size === 0) node.pendingCalls = undefined;
+  node.changeCalls().remove(kind);
 }
 
 /** Cancels all calls at the end of the node or its attempt. */
 export function cancelCalls(state: RunState, node: RuntimeNode): void {
-  for (const kind of node.pendingCalls?.keys() ?? []) cancelCall(state, node, kind);
+  for (const kind of node.calls.pending?.keys() ?? []) cancelCall(state, node, kind);
 }
 
 /** Handles a result from the shell. */
@@ -112,7 +110,7 @@ export function onCallResult(state: RunState, id: string, answer: CallResult): v
 /** Handles a wake-up from admin: results of earlier calls may be outdated. */
 export function onWakeup(state: RunState, wakeupKey: string): void {
   for (const node of state.calls.listeners(wakeupKey)) {
-    for (const pending of node.pendingCalls?.values() ?? []) {
+    for (const pending of node.calls.pending?.values() ?? []) {
       if (pending.wakeupKey !== wakeupKey || pending.result !== undefined) continue;
       state.calls.remove(pending.callId);
       send(state, node, pending);
@@ -122,7 +120,7 @@ export function onWakeup(state: RunState, wakeupKey: string): void {
 
 /** Retries the calls that are due. */
 export function retryDueCalls(state: RunState, node: RuntimeNode): void {
-  for (const pending of node.pendingCalls?.values() ?? [])
+  for (const pending of node.calls.pending?.values() ?? [])
     if (pending.retryAt !== undefined && pending.retryAt <= state.observation.now) send(state, node, pending);
 }
 

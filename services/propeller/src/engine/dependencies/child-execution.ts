@@ -23,19 +23,19 @@ import type { RunState } from "../state/run-state.js";
  * arrives.
  */
 export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
-  if (node.childState === "none") node.childState = "requested";
-  if (node.childState === "requested") {
+  if (node.calls.childState === "none") node.changeCalls().setChildState("requested");
+  if (node.calls.childState === "requested") {
     if (callProgress(node, "createExecution") === undefined) republishQueued(state, node);
-    const created = createChild(state, node, { launchPlan, inputs: node.inputs });
+    const created = createChild(state, node, { launchPlan, inputs: node.data.inputs });
     if (created === undefined) return;
     if (created.kind === "refused") {
-      node.childState = "none";
+      node.changeCalls().setChildState("none");
       const refused = onCreateRefused(created);
       if (refused.kind === "fail") failNode(state, node, refused.error);
       return;
     }
   }
-  if (node.attemptStartedAt === undefined) {
+  if (node.currentAttempt.startedAt === undefined) {
     markRunning(state, node, { workflowNodeStatus: { phase: 1 } });
   }
   awaitChild(state, node);
@@ -46,11 +46,11 @@ export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: I
  * have been lost with the process before.
  */
 function republishQueued(state: RunState, node: RuntimeNode): void {
-  if (!node.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
+  if (!node.readiness.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;
   publishNodeEvent(
     state,
     node,
-    { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.cache },
+    { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.calls.cache },
     "immediate",
   );
 }
@@ -71,8 +71,7 @@ function createChild(
   const created = call(state, node, { kind: "createExecution", request }, { timing: "afterWrite" });
   if (created?.kind !== "value") return created;
   cancelCall(state, node, "createExecution");
-  node.childState = "exists";
-  node.hasChildExecution = true;
+  node.changeCalls().childCreated();
   return created;
 }
 
@@ -80,19 +79,19 @@ function awaitChild(state: RunState, node: RuntimeNode): void {
   const child = readChild(state, node);
   if (child === undefined) return;
   if (child.kind === "refused") {
-    node.childState = "none";
+    node.changeCalls().setChildState("none");
     failNode(state, node, childLookupFailed(node, child).error);
     return;
   }
   const decision = onChildPhase(node, child.value, childExecutionId(state.model, node).name);
   switch (decision.kind) {
     case "succeed":
-      node.childState = "none";
+      node.changeCalls().setChildState("none");
       cancelCall(state, node, "readExecution");
       succeedAfterWrite(state, node, decision);
       return;
     case "fail":
-      node.childState = "none";
+      node.changeCalls().setChildState("none");
       failNode(state, node, decision.error);
       return;
     default:
@@ -111,17 +110,17 @@ function readChild(state: RunState, node: RuntimeNode) {
  * would keep running.
  */
 export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
-  if (node.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.childState = "none";
-  if (node.childState === "requested") {
-    node.inputs ??= boundInputs(state, node);
-    const created = createChild(state, node, { launchPlan, inputs: node.inputs });
+  if (node.calls.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.changeCalls().setChildState("none");
+  if (node.calls.childState === "requested") {
+    if (node.data.inputs === undefined) node.changeData().setInputs(boundInputs(state, node));
+    const created = createChild(state, node, { launchPlan, inputs: node.data.inputs });
     if (created?.kind === "refused") {
       cancelCall(state, node, "createExecution");
-      node.childState = "none";
+      node.changeCalls().setChildState("none");
     }
   }
-  if (node.childState === "exists") terminateChild(state, node);
-  if (node.childState === "none") state.queues.enqueueNode(node);
+  if (node.calls.childState === "exists") terminateChild(state, node);
+  if (node.calls.childState === "none") state.queues.enqueueNode(node);
 }
 
 /** A creation without inputs cannot be repeated: then only terminates a child that may exist. */
@@ -129,7 +128,7 @@ function boundInputs(state: RunState, node: RuntimeNode): LiteralMap | undefined
   const bound = resolveInputs(state, node);
   if (bound.kind === "waiting") return undefined;
   state.blobReads.unsubscribe(node);
-  if (bound.kind === "error") node.childState = "exists";
+  if (bound.kind === "error") node.changeCalls().setChildState("exists");
   return bound.kind === "ready" ? bound.inputs : undefined;
 }
 
@@ -148,5 +147,5 @@ function terminateChild(state: RunState, node: RuntimeNode): void {
   }
   cancelCall(state, node, "terminateExecution");
   cancelCall(state, node, "readExecution");
-  node.childState = "none";
+  node.changeCalls().setChildState("none");
 }

@@ -31,7 +31,7 @@ const PARENT_FINALIZED = 4;
 
 /** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
 export function markDynamic(state: RunState, node: RuntimeNode, deckUri: string): void {
-  node.deckUri = deckUri;
+  node.changeGraph().setDeckUri(deckUri);
   state.usage.releaseSlot(node);
   const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: rfc3339Millis(state.observation.now) };
   state.status.setNode(node, {
@@ -68,7 +68,7 @@ export function loadDynamicGraph(state: RunState, node: RuntimeNode): void {
     id: dynamicWorkflowId(state.model, node),
     parent,
     options: state.model.options,
-    compiledBefore: entered || node.maybeAheadOfStatus,
+    compiledBefore: entered || node.readiness.maybeAheadOfStatus,
   });
   if (answer === undefined) return;
   cancelCall(state, node, "readDynamic");
@@ -101,7 +101,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
     onSpecRefused(state, node, tooManyInstances(state, model.root.nodes.size));
     return;
   }
-  node.hasDynamicGraph = true;
+  node.changeGraph().markDynamic();
   const subNodeStatus = state.status.takeChildStatuses(node);
   const failing = node.status.dynamicNodeStatus?.phase === 2 ? node.status.dynamicNodeStatus : undefined;
   if (abortReason === undefined && failing === undefined) {
@@ -114,7 +114,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
 
     {
       phase: NodeExecution_Phase.DYNAMIC_RUNNING,
-      deckUri: node.deckUri,
+      deckUri: node.graph.deckUri,
       dynamic: { id: dynamicWorkflowId(state.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
       dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
     },
@@ -129,7 +129,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
   }
   if (subNodeStatus !== undefined) {
     restoreScope(state, childScope, subNodeStatus);
-    node.persistedChildScope = childScope;
+    node.changeGraph().setPersisted(childScope);
     if (failing !== undefined) {
       childScope.stage = "aborting";
       childScope.error = failing.error ?? { code: "DynamicNodeFailing", kind: "UNKNOWN", message: failing.reason ?? "" };
@@ -155,13 +155,13 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
 export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Scope): void {
   const decision = onSubWorkflowEnded(node, childScope);
   if (decision.kind === "fail") {
-    failNode(state, node, decision.error, { deckUri: node.deckUri });
+    failNode(state, node, decision.error, { deckUri: node.graph.deckUri });
     return;
   }
   if (decision.kind !== "succeed") return;
   const { outputs } = decision;
   if (outputs === undefined || childScope.graph.outputBindings.length === 0) {
-    succeedNode(state, node, { outputs: undefined, deckUri: node.deckUri });
+    succeedNode(state, node, { outputs: undefined, deckUri: node.graph.deckUri });
     return;
   }
   const value = outputs.value ?? state.blobReads.outputs(outputs.uri);
@@ -170,7 +170,7 @@ export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Sc
     return;
   }
   state.blobReads.unsubscribe(node);
-  writeOutputs(state, node, value, { value, deckUri: node.deckUri });
+  writeOutputs(state, node, value, { value, deckUri: node.graph.deckUri });
 }
 
 function requestOutputs(state: RunState, node: RuntimeNode, uri: string): void {

@@ -21,20 +21,20 @@ const PROCEED: RecoveryDecision = { kind: "proceed" };
 /** Looks up, before the node starts, its outcome in the recovered execution. */
 export function checkRecovery(state: RunState, node: RuntimeNode, inputs: LiteralMap): RecoveryDecision {
   const executionId = state.model.options.recoveryExecution;
-  if (executionId === undefined || node.recoveryChecked || !canRecover(node)) return PROCEED;
+  if (executionId === undefined || node.calls.recoveryChecked || !canRecover(node)) return PROCEED;
   const id = create(NodeExecutionIdentifierSchema, { nodeId: node.uniqueId, executionId });
   const answer = call(state, node, { kind: "readPriorNode", id });
   if (answer === undefined) return { kind: "wait" };
   cancelCall(state, node, "readPriorNode");
-  node.recoveryChecked = true;
+  node.changeCalls().markRecoveryChecked();
   const prior = answer.kind === "value" ? answer.value : undefined;
   if (prior === undefined) return PROCEED;
   if (!canReuse(prior, { inputs, task: state.taskIdOf(node), isBound: hasConsumers(node) })) {
     // A task may continue from the failed node's checkpoint.
-    if (!prior.succeeded && prior.checkpointUri !== "") node.priorCheckpointUri = prior.checkpointUri;
+    if (!prior.succeeded && prior.checkpointUri !== "") node.changeCalls().continueFrom(prior.checkpointUri);
     return PROCEED;
   }
-  node.recoveredFrom = prior;
+  node.changeCalls().reuse(prior);
   state.effects.metric("nodeRecovered");
   const outputs = prior.outputs === undefined ? undefined : { value: prior.outputs, uri: outputsUri(node.attemptDir) };
   return { kind: "reuse", success: { kind: "succeed", outputs } };

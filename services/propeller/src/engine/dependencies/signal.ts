@@ -15,7 +15,7 @@ export function awaitSignal(
   node: RuntimeNode,
   { gate, signalId, type }: Extract<NodeDecision, { kind: "awaitSignal" }>,
 ): void {
-  if (node.attemptStartedAt === undefined) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
+  if (node.currentAttempt.startedAt === undefined) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
   const id = create(SignalIdentifierSchema, { signalId, executionId: state.model.executionId });
   const signal = call(state, node, { kind: "awaitSignal", id, type }, { wakeupKey: wakeupKeys.signal(signalId) });
   if (signal === undefined) return;

@@ -115,7 +115,7 @@ function allItems(scope: Scope | undefined, array: ArrayState): ItemState[] {
     const node = scope?.nodes.get(itemId(index));
     if (node === undefined || !node.started) return notStartedItem(index);
     const known = array.changes.find(index, node.attempt);
-    return { index, attempt: node.attempt, cacheStatus: node.cache?.status, ...known, phase: endPhase(node) };
+    return { index, attempt: node.attempt, cacheStatus: node.calls.cache?.status, ...known, phase: endPhase(node) };
   });
 }
 

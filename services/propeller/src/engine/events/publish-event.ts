@@ -18,18 +18,18 @@ import type { RunState } from "../state/run-state.js";
 export function publishNodeEvent(
   state: RunState,
   node: RuntimeNode,
-  { phase, ...details }: NodeEventDetails & { readonly phase: NodeExecution_Phase },
+  details: NodeEventDetails & { readonly phase: NodeExecution_Phase },
   timing: EffectTiming,
 ): void {
   if (reportingArrayOf(node) !== undefined) {
-    recordItemPhase(state, node, phase, node.cache?.status);
+    recordItemPhase(state, node, details.phase, node.calls.cache?.status);
     return;
   }
   const event = nodeEvent({
     node,
-    phase,
+    phase: details.phase,
     details:
-      node.hasChildExecution && details.childExecution === undefined
+      node.calls.hasChildExecution && details.childExecution === undefined
         ? { ...details, childExecution: childExecutionId(state.model, node) }
         : details,
     executionId: state.model.executionId,

@@ -15,7 +15,10 @@ const MIN_FAILURES_TO_REPORT = 3;
 /** Adds the blocker of an attempt that waits for a plugin service. */
 export function addAttemptBlocker(state: RunState, node: RuntimeNode, reason: string): void {
   const holds = () =>
-    !node.ended && node.blockedSince !== undefined && node.attemptStartedAt === undefined && node.abortReason === undefined;
+    !node.ended &&
+    node.currentAttempt.blockedSince !== undefined &&
+    node.currentAttempt.startedAt === undefined &&
+    node.abortReason === undefined;
   state.publishing.blockers.set(node, { text: `node ${node.path}: ${reason}`, isActive: holds });
 }
 
@@ -28,7 +31,7 @@ export function addBlobBlocker(state: RunState, uri: string, message: string): v
 /** Adds the blocker of a failing call. */
 export function addCallBlocker(state: RunState, node: RuntimeNode, pending: PendingCall): void {
   const tries = () =>
-    !node.ended && node.pendingCalls?.get(pending.call.kind) === pending && pending.result === undefined ? pending.attempts : 0;
+    !node.ended && node.calls.pending?.get(pending.call.kind) === pending && pending.result === undefined ? pending.attempts : 0;
   addFailingBlocker(state, pending, { message: `node ${node.path}: ${pending.error ?? ""}`, by: pending.call.kind, failures: tries });
 }
 

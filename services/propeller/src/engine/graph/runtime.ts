@@ -1,17 +1,19 @@
 import { nodeUniqueId, type ParentNode } from "@flyte-ts/domain/name";
 import { isTerminalNode, NodePhase } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { GraphModel, NodeModel, WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd/status";
 import { itemIndex } from "../array/items.js";
 import type { ArrayState } from "../array/array-state.js";
 import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "./paths.js";
-import type { PendingCalls } from "../calls/pending-call.js";
-import type { PriorNode } from "../calls/recovery.js";
-import type { NodeCache } from "./node-cache.js";
 import type { FailurePolicy } from "./failure-policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
+import { NodeAttempt } from "./node-attempt.js";
+import { NodeCalls } from "./node-calls.js";
+import { NodeData } from "./node-data.js";
+import { NodeGraph } from "./node-graph.js";
+import { NodeLifecycle } from "./node-lifecycle.js";
+import { NodeReadiness } from "./node-readiness.js";
 
 /** Status of a node that has not started: the resource has no entry for it. */
 export const NOT_STARTED: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
@@ -105,24 +107,22 @@ export class Scope {
   }
 }
 
-/** Request to the plugin service for the running attempt. */
-export interface TaskRequestState {
-  desired: DesiredState;
-  /** Time of the last send, ms. */
-  sentAt: number;
-  /** Time of the last new report of the plugin service, ms. */
-  lastEventAt: number;
-  /** Number of sends without news in between. */
-  sendCount: number;
-}
+// Records of nodes without their own; frozen, so that a change cannot reach them.
+const NO_ATTEMPT = Object.freeze(new NodeAttempt());
+const NO_DATA = Object.freeze(new NodeData());
+const NO_CALLS = Object.freeze(new NodeCalls());
+const NO_GRAPH = Object.freeze(new NodeGraph());
 
-export interface UncommittedSuccess {
-  /** Also kept by value, if small enough; undefined when only their location is known. */
-  readonly value: LiteralMap | undefined;
-  readonly deckUri: string;
-  readonly uri: string;
-  /** Stored at `uri` once the node's `pendingWrites` are done; else they exist only here. */
-  readonly stored: boolean;
+/** Position of a node in its graph. */
+export interface NodePosition {
+  readonly model: NodeModel;
+  readonly scope: Scope;
+  readonly branch: RuntimeNode | undefined;
+  readonly topologicalKey: string;
+  /** Number of upstream nodes. */
+  readonly upstream?: number;
+  /** Number of nodes that read its outputs. */
+  readonly consumers?: number;
 }
 
 /**
@@ -130,136 +130,130 @@ export interface UncommittedSuccess {
  * with the written one.
  */
 export class RuntimeNode {
-  status: NodeStatus = NOT_STARTED;
-  /** Status in the resource, as of the last taken patch. */
-  persistedStatus: NodeStatus = NOT_STARTED;
-  /** Scope whose node statuses the resource holds below this node. */
-  persistedChildScope: Scope | undefined;
-
-  // Dependency counts, updated with every end of an upstream node.
-  /** Upstream nodes that have not ended. */
-  pendingUpstream = 0;
-  /** Upstream nodes that ended without success. */
-  unsuccessfulUpstream = 0;
-
-  /** Started: holds its slot, counts as live. */
-  started = false;
-  /** Ended, possibly without a terminal phase when it was aborted. */
-  ended = false;
-  /** Observation in which it became ready; later starts wait for the status to be durable. */
-  readyAtObservation = -1;
-  /** In the queue of nodes to reconcile. */
-  inNodeQueue = false;
-  /** In the queue of nodes that wait for capacity. */
-  inStartQueue = false;
-  /** Counts against the parallelism limit. */
-  holdsSlot = false;
-
-  /** The current attempt produced a graph, which runs or ran below it. */
-  hasDynamicGraph = false;
-  /** Deck location of the attempt that produced it; in memory only. */
-  deckUri = "";
-  /** Scope below the node while it runs. */
-  childScope: Scope | undefined;
-  inputs: LiteralMap | undefined;
-  /** The inputs are in the blob store. */
-  inputsInBlobStore = false;
-  /** An item that selects its inputs from the array's own. */
-  readsArrayInputs = false;
-  /** Outputs by value, while consumers may need them. */
-  outputs: LiteralMap | undefined;
-  /** Consumers that have not ended. */
-  consumers = 0;
-  /** Blobs that it waits for. */
-  pendingReads: Set<string> | undefined;
-  /** Pending calls. */
-  pendingCalls: PendingCalls | undefined;
-  /** Cache state, once known. */
-  cache: NodeCache | undefined;
-  /** The node's outcome in the recovered execution was requested. */
-  recoveryChecked = false;
-  /** Outcome in the recovered execution, when it is reused. */
-  recoveredFrom: PriorNode | undefined;
-  /** Checkpoint location of the failed node in the recovered execution. */
-  priorCheckpointUri: string | undefined;
-  /** Blobs being written before the node continues. */
-  pendingWrites: Set<string> | undefined;
-  /** A success that waits until its outputs are written. */
-  uncommittedSuccess: UncommittedSuccess | undefined;
-
-  taskRequest: TaskRequestState | undefined;
-  /**
-   * Child execution of the current attempt: requested, possibly without a response, or known to
-   * exist and not known to have ended.
-   */
-  childState: "none" | "requested" | "exists" = "none";
-  /** The current attempt has, or had, a child execution; for events. */
-  hasChildExecution = false;
-  /** Reason of its abort; undefined while it is not being aborted. */
-  abortReason: string | undefined;
-  /**
-   * The attempt ran when this process loaded the workflow: a later step may have started without
-   * being written.
-   */
-  maybeAheadOfStatus = false;
-  /**
-   * It may have succeeded before this process loaded the workflow, and dependents may have started.
-   */
-  maybeSucceeded = false;
-  /**
-   * It became ready by the end of such a node and could not start at once: it may have started
-   * before the restart.
-   */
-  maybeStarted = false;
-  /** Time of the last abort sent in reply to a report of an ended attempt, ms. */
-  zombieAbortedAt = 0;
-
-  /** ms; exact while this process lives, else read from the status. */
-  queuedAt: number | undefined;
-  attemptStartedAt: number | undefined;
-  /** Time since which the attempt is reported as waiting for a plugin service, ms. */
-  blockedSince: number | undefined;
-  /** Time at which a sleeping gate opens, ms. */
-  gateOpensAt: number | undefined;
-  endedAt: number | undefined;
-  /** Time at which the current attempt superseded the last one, ms. */
-  supersededAt: number | undefined;
-  /** Reported end of the last ended attempt, ms, by the plugin service's clock. */
-  terminalReportedAt: number | undefined;
-
+  readonly lifecycle: Readonly<NodeLifecycle> = new NodeLifecycle();
+  readonly readiness: Readonly<NodeReadiness>;
+  #status: NodeStatus = NOT_STARTED;
+  #persistedStatus: NodeStatus = NOT_STARTED;
+  // Created with their first change: most nodes of a large graph have not started, or have ended.
+  #attempt: NodeAttempt | undefined;
+  #data: NodeData | undefined;
+  #calls: NodeCalls | undefined;
+  #graph: NodeGraph | undefined;
   #uniqueId: string | undefined;
   #uniqueIdAttempt = -1;
 
-  constructor(
-    readonly model: NodeModel,
-    readonly scope: Scope,
-    /** Branch of which it is an arm. */
-    readonly branch: RuntimeNode | undefined,
-    /** Sort key: position in its graphs, outermost first. */
-    readonly topologicalKey: string,
-  ) {}
+  readonly model: NodeModel;
+  readonly scope: Scope;
+  /** Branch of which it is an arm. */
+  readonly branch: RuntimeNode | undefined;
+  /** Sort key: position in its graphs, outermost first. */
+  readonly topologicalKey: string;
+
+  constructor({ model, scope, branch, topologicalKey, upstream = 0, consumers = 0 }: NodePosition) {
+    this.model = model;
+    this.scope = scope;
+    this.branch = branch;
+    this.topologicalKey = topologicalKey;
+    this.readiness = new NodeReadiness(upstream, consumers);
+  }
+
+  get status(): NodeStatus {
+    return this.#status;
+  }
+
+  setStatus(status: NodeStatus): void {
+    this.#status = status;
+  }
+
+  /** Status in the resource, as of the last taken patch. */
+  get persistedStatus(): NodeStatus {
+    return this.#persistedStatus;
+  }
+
+  setPersistedStatus(status: NodeStatus): void {
+    this.#persistedStatus = status;
+  }
+
+  get currentAttempt(): Readonly<NodeAttempt> {
+    return this.#attempt ?? NO_ATTEMPT;
+  }
+
+  /** The current attempt, for a change. */
+  changeAttempt(): Readonly<NodeAttempt> {
+    this.#attempt ??= new NodeAttempt();
+    return this.#attempt;
+  }
+
+  get data(): Readonly<NodeData> {
+    return this.#data ?? NO_DATA;
+  }
+
+  /** Inputs and outputs, for a change. */
+  changeData(): Readonly<NodeData> {
+    this.#data ??= new NodeData();
+    return this.#data;
+  }
+
+  get calls(): Readonly<NodeCalls> {
+    return this.#calls ?? NO_CALLS;
+  }
+
+  /** Calls, for a change. */
+  changeCalls(): Readonly<NodeCalls> {
+    this.#calls ??= new NodeCalls();
+    return this.#calls;
+  }
+
+  get graph(): Readonly<NodeGraph> {
+    return this.#graph ?? NO_GRAPH;
+  }
+
+  /** Graph below the node, for a change. */
+  changeGraph(): Readonly<NodeGraph> {
+    this.#graph ??= new NodeGraph();
+    return this.#graph;
+  }
+
+  /** Drops what only a node that has not ended needs. */
+  releaseAtEnd(): void {
+    this.lifecycle.clearAbort();
+    this.#attempt?.closeRequest();
+    this.#data?.end();
+    this.#calls?.end();
+    if (this.#attempt?.isForgettable === true) this.#attempt = undefined;
+    if (this.#data?.isEmpty === true) this.#data = undefined;
+  }
+
+  /** Drops the outputs kept by value. */
+  releaseOutputs(): void {
+    this.#data?.setOutputs(undefined);
+    if (this.ended && this.#data?.isEmpty === true) this.#data = undefined;
+  }
 
   /** Resets the node to its initial state: for an arm whose branch starts again. */
   reset(): void {
-    this.started = false;
-    this.ended = false;
-    this.cache = undefined;
-    this.recoveryChecked = false;
-    this.readyAtObservation = -1;
-    this.childState = "none";
-    this.hasChildExecution = false;
-    this.hasDynamicGraph = false;
-    this.deckUri = "";
-    this.maybeAheadOfStatus = false;
-    this.maybeSucceeded = false;
-    this.maybeStarted = false;
-    this.queuedAt = undefined;
-    this.attemptStartedAt = undefined;
-    this.blockedSince = undefined;
-    this.gateOpensAt = undefined;
-    this.endedAt = undefined;
-    this.supersededAt = undefined;
-    this.terminalReportedAt = undefined;
+    this.lifecycle.reset();
+    this.readiness.reset();
+    this.#attempt?.reset();
+    this.#calls?.reset();
+    this.#graph?.resetDynamic();
+  }
+
+  get started(): boolean {
+    return this.lifecycle.started;
+  }
+
+  get ended(): boolean {
+    return this.lifecycle.ended;
+  }
+
+  get abortReason(): string | undefined {
+    return this.lifecycle.abortReason;
+  }
+
+  /** Scope below the node while it runs. */
+  get childScope(): Scope | undefined {
+    return this.#graph?.scope;
   }
 
   get id(): string {
@@ -304,7 +298,7 @@ export class RuntimeNode {
   get inputsUri(): string {
     const { array, owner } = this.scope;
     if (array === undefined || owner === undefined) return inputsUri(this.dataDir);
-    return this.readsArrayInputs ? owner.inputsUri : itemInputsUri(owner.dataDir, itemIndex(this.id));
+    return this.data.readsArrayInputs ? owner.inputsUri : itemInputsUri(owner.dataDir, itemIndex(this.id));
   }
 
   get attemptDir(): string {
@@ -327,6 +321,6 @@ export class RuntimeNode {
 /** Number of dynamic nodes above a graph. */
 export function dynamicDepthOf(scope: Scope): number {
   let depth = 0;
-  for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.hasDynamicGraph) depth++;
+  for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.graph.isDynamic) depth++;
   return depth;
 }

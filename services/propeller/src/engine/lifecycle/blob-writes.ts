@@ -24,13 +24,15 @@ function onWritesDone(state: RunState, node: RuntimeNode): void {
     state.queues.enqueueNode(node);
     return;
   }
-  if (node.uncommittedSuccess !== undefined) {
+  if (node.data.uncommittedSuccess !== undefined) {
     commitSuccess(state, node);
     return;
   }
   // When messages carry the inputs too, the file is not needed for reading.
-  node.inputsInBlobStore = node.inputs === undefined || inputLocation(state, node, node.inputs) !== "message";
-  if (node.inputs !== undefined) checkCachesAndQueue(state, node, node.inputs);
+  const { inputs, readsArrayInputs } = node.data;
+  const inBlobStore = inputs === undefined || inputLocation(state, node, inputs) !== "message";
+  node.changeData().setInputLocation({ inBlobStore, inArrayFile: readsArrayInputs });
+  if (inputs !== undefined) checkCachesAndQueue(state, node, inputs);
 }
 
 /** Retries the read or write of a blob if it is due. */

@@ -1,5 +1,6 @@
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import type { UncommittedSuccess, RuntimeNode } from "../graph/runtime.js";
+import type { UncommittedSuccess } from "../graph/node-data.js";
+import type { RuntimeNode } from "../graph/runtime.js";
 import { sendCleanupRequest } from "../attempt/requests.js";
 import { storeOutputs } from "../dependencies/cache.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
@@ -9,8 +10,9 @@ import type { RunState } from "../state/run-state.js";
 
 /** Publishes a pending success once its outputs are written and, if required, cached. */
 export function commitSuccess(state: RunState, node: RuntimeNode): void {
-  const { uncommittedSuccess: pending, maybeAheadOfStatus } = node;
-  if (pending === undefined || node.pendingWrites !== undefined) return;
+  const { uncommittedSuccess: pending } = node.data;
+  const { maybeAheadOfStatus } = node.readiness;
+  if (pending === undefined || node.data.pendingWrites !== undefined) return;
   if (storeOutputs(state, node, pending) === "waiting") return;
   const { value, stored } = pending;
   if (value !== undefined && !stored && !fitsInline(state, sizeOf(value))) {
@@ -20,9 +22,9 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
   }
   const ran =
     node.model.target.kind === "task" &&
-    !node.hasDynamicGraph &&
-    node.recoveredFrom === undefined &&
-    node.cache?.status !== CatalogCacheStatus.CACHE_HIT;
+    !node.graph.isDynamic &&
+    node.calls.recoveredFrom === undefined &&
+    node.calls.cache?.status !== CatalogCacheStatus.CACHE_HIT;
   endSucceeded(state, node, pending);
   if (ran && state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
   if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
@@ -39,12 +41,12 @@ export function commitSuccessDuringAbort(state: RunState, node: RuntimeNode, pen
     const { uri, deckUri } = pending;
     succeedNode(state, node, { outputs: { value: unwritten, uri }, deckUri });
   }
-  if (node.maybeAheadOfStatus) abortSpeculativeDependents(state, node);
+  if (node.readiness.maybeAheadOfStatus) abortSpeculativeDependents(state, node);
 }
 
 function endSucceeded(state: RunState, node: RuntimeNode, { value, uri, deckUri }: UncommittedSuccess): void {
   // The array need not read the blob just written.
-  if (node.scope.array !== undefined) node.outputs = value;
+  if (node.scope.array !== undefined) node.changeData().setOutputs(value);
   const kept = value !== undefined && fitsInline(state, sizeOf(value)) ? value : undefined;
   succeedNode(state, node, { outputs: { value: kept, uri }, deckUri });
 }

@@ -21,7 +21,7 @@ export function discardKeepingStatuses(state: RunState, node: RuntimeNode, child
     return;
   }
   const subNodeStatus = releaseKeepingStatuses(state, childScope);
-  node.childScope = undefined;
+  node.changeGraph().leave();
   if (Object.keys(subNodeStatus).length > 0) state.status.setNode(node, { ...node.status, subNodeStatus });
 }
 
@@ -34,7 +34,7 @@ function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<stri
     if (below.childScope === undefined) continue;
     // It was aborted and keeps its last state.
     const subNodeStatus = releaseKeepingStatuses(state, below.childScope);
-    below.childScope = undefined;
+    below.changeGraph().leave();
     state.status.setNode(below, { ...below.status, subNodeStatus });
   }
   state.outputBudget.addKeptNodes(childScope.nodes.size);
@@ -67,5 +67,5 @@ function releaseScope(state: RunState, node: RuntimeNode, childScope: Scope): vo
   }
   state.queues.removeScope(childScope);
   removeInstances(state, childScope);
-  node.childScope = undefined;
+  node.changeGraph().leave();
 }

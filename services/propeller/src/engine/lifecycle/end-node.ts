@@ -36,20 +36,20 @@ export interface Success {
 
 /** Ends a node with success: keeps its outputs for consumers and enqueues dependents. */
 export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
-  const { recoveredFrom } = node;
+  const { recoveredFrom } = node.calls;
   // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at
   // the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recoveredFrom === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
   const status = changePhase(node.status, { phase, now: state.observation.now });
-  if (node.maybeAheadOfStatus) state.observation.setPriorStartPossible(true);
+  if (node.readiness.maybeAheadOfStatus) state.observation.setPriorStartPossible(true);
   const facts: EndDetails = {
     deckUri: recoveredFrom?.deckUri ?? deckUri,
-    cache: recoveredFrom === undefined ? node.cache : priorCacheStatus(node, recoveredFrom),
+    cache: recoveredFrom === undefined ? node.calls.cache : priorCacheStatus(node, recoveredFrom),
     childExecution: recoveredFrom === undefined ? childOf(state, node) : recoveredFrom.childExecution,
   };
   // No event precedes that of a node that ends without having started.
-  const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsInBlobStore ? node.inputs : undefined;
+  const inputs = node.status.phase === NodePhase.NotYetStarted && !node.data.inputsInBlobStore ? node.data.inputs : undefined;
   finalizeArrayStatus(state, node);
   const { arrayNodeStatus } = node.status;
   state.status.setNode(node, {
@@ -90,7 +90,7 @@ export interface FailureDetails {
 
 export function failNode(state: RunState, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.FAILED, error });
-  const facts: EndDetails = { deckUri: details.deckUri, cache: node.cache, childExecution: childOf(state, node) };
+  const facts: EndDetails = { deckUri: details.deckUri, cache: node.calls.cache, childExecution: childOf(state, node) };
   state.status.setNode(node, {
     ...changePhase(node.status, {
       phase: NodePhase.Failed,
@@ -169,13 +169,13 @@ function namesOutputs(node: RuntimeNode): boolean {
 }
 
 /** True for a task that produced a graph, which is below it, also after its end. */
-function hadDynamicGraph({ hasDynamicGraph, status }: RuntimeNode): boolean {
-  return hasDynamicGraph || status.subNodeStatus !== undefined;
+function hadDynamicGraph({ graph, status }: RuntimeNode): boolean {
+  return graph.isDynamic || status.subNodeStatus !== undefined;
 }
 
 /** Child execution of the node's current attempt. */
 function childOf(state: RunState, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
-  return node.hasChildExecution ? childExecutionId(state.model, node) : undefined;
+  return node.calls.hasChildExecution ? childExecutionId(state.model, node) : undefined;
 }
 
 /** Child execution named by the terminal event. */
@@ -205,8 +205,7 @@ function checkpointOf(state: RunState, node: RuntimeNode): string | undefined {
 /** Bookkeeping common to all ends: slot, held resources, dependents. */
 function onNodeEnded(state: RunState, node: RuntimeNode): void {
   const { scope } = node;
-  node.ended = true;
-  node.endedAt = state.observation.now;
+  node.lifecycle.end(state.observation.now);
   if (node.started) {
     scope.lastEndedFailed = node.hasFailed;
     state.usage.nodeEnded(node);
@@ -216,14 +215,9 @@ function onNodeEnded(state: RunState, node: RuntimeNode): void {
   state.blobReads.unsubscribe(node);
   releaseReservation(state, node);
   cancelCalls(state, node);
-  node.cache = undefined;
-  node.recoveredFrom = undefined;
   state.timers.cancel(node);
-  node.inputs = undefined;
-  node.uncommittedSuccess = undefined;
   state.blobWrites.cancel(node);
-  node.taskRequest = undefined;
-  node.abortReason = undefined;
+  node.releaseAtEnd();
   // An aborted node keeps its nested statuses, as it keeps its phase.
   if (node.childScope !== undefined && node.isTerminal) discardKeepingStatuses(state, node, node.childScope);
   releaseUpstreamOutputs(state, node);
@@ -253,7 +247,7 @@ function resolveDependents(state: RunState, node: RuntimeNode): void {
 
 /** Ends an arm that was never reached, and its nested arms, without a status. */
 export function markNeverReached(arm: RuntimeNode): void {
-  arm.ended = true;
+  arm.lifecycle.end(undefined);
   arm.scope.openNodes--;
   for (const nested of armsOf(arm)) if (!nested.ended) markNeverReached(nested);
 }

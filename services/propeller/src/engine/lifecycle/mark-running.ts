@@ -12,7 +12,7 @@ import type { RunState } from "../state/run-state.js";
 /** Marks the node's attempt as running; publishes the first one. */
 export function markRunning(state: RunState, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
   const first = node.status.startedAt === undefined;
-  node.attemptStartedAt = state.observation.now;
+  node.changeAttempt().started(state.observation.now);
   state.status.setNode(node, { ...attemptStarted(node.status, state.observation.now), ...more });
   if (first) publishNodeEvent(state, node, { phase: NodeExecution_Phase.RUNNING }, state.observation.effectTimingFor(node));
   scheduleTimers(state, node);

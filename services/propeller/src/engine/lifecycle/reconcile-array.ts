@@ -59,13 +59,18 @@ export function enterArrayScope(state: RunState, owner: RuntimeNode, size: numbe
   });
   scope.openNodes = size;
   addInstances(state, scope);
-  owner.childScope = scope;
+  owner.changeGraph().enter(scope);
   return scope;
 }
 
 /** Creates the node of an item. */
 export function addItem(scope: Scope, array: ArrayState, index: number): RuntimeNode {
-  const node = new RuntimeNode(itemModel(array.subNode, index), scope, undefined, (scope.owner?.topologicalKey ?? "") + sortKey(index));
+  const node = new RuntimeNode({
+    model: itemModel(array.subNode, index),
+    scope,
+    branch: undefined,
+    topologicalKey: (scope.owner?.topologicalKey ?? "") + sortKey(index),
+  });
   scope.nodes.set(node.id, node);
   return node;
 }

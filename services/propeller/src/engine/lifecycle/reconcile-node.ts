@@ -22,8 +22,8 @@ export function reconcileNode(state: RunState, node: RuntimeNode): void {
   keepReservation(state, node);
   if (!node.started) tryStart(state, node);
   else if (node.abortReason !== undefined) reconcileAborting(state, node);
-  else if (node.pendingWrites !== undefined) return;
-  else if (node.uncommittedSuccess !== undefined) commitSuccess(state, node);
+  else if (node.data.pendingWrites !== undefined) return;
+  else if (node.data.uncommittedSuccess !== undefined) commitSuccess(state, node);
   else if (node.status.phase === NodePhase.NotYetStarted) bindInputs(state, node);
   else reconcileRunning(state, node);
 }
@@ -33,14 +33,14 @@ function reconcileRunning(state: RunState, node: RuntimeNode): void {
   if (needsGraph(node)) loadDynamicGraph(state, node);
   else if (arm !== undefined) reconcileBranch(state, node, arm);
   else if (node.childScope === undefined) resumeNodeWork(state, node);
-  else if (node.childScope.stage === "done" && node.hasDynamicGraph) finishDynamic(state, node, node.childScope);
+  else if (node.childScope.stage === "done" && node.graph.isDynamic) finishDynamic(state, node, node.childScope);
   else if (node.childScope.stage === "done") onChildScopeDone(state, node, node.childScope);
 }
 
 /** End of the graph below the node. */
 function onChildScopeDone(state: RunState, node: RuntimeNode, childScope: Scope): void {
   const { array } = childScope;
-  if (node.uncommittedSuccess !== undefined) return;
+  if (node.data.uncommittedSuccess !== undefined) return;
   applyDecision(state, node, array === undefined ? onSubWorkflowEnded(node, childScope) : onArrayEnded(state, node, childScope, array));
 }
 
@@ -53,18 +53,18 @@ function reconcileBranch(state: RunState, node: RuntimeNode, arm: RuntimeNode): 
 /** Completes a node's abort when nothing of it runs. */
 function reconcileAborting(state: RunState, node: RuntimeNode): void {
   const { scope, abortReason } = node;
-  if (node.uncommittedSuccess !== undefined) {
-    commitSuccessDuringAbort(state, node, node.uncommittedSuccess);
+  if (node.data.uncommittedSuccess !== undefined) {
+    commitSuccessDuringAbort(state, node, node.data.uncommittedSuccess);
     return;
   }
   const arm = chosenArm(node);
   if (arm?.hasSucceeded === true && scope.stage !== "aborting") {
     // It succeeded before it could be aborted.
-    node.abortReason = undefined;
+    node.lifecycle.clearAbort();
     reconcileBranch(state, node, arm);
     return;
   }
-  if (node.childState !== "none" && node.model.target.kind === "launchPlan") {
+  if (node.calls.childState !== "none" && node.model.target.kind === "launchPlan") {
     abortChild(state, node, node.model.target.launchPlan);
     return;
   }
@@ -79,7 +79,7 @@ function reconcileAborting(state: RunState, node: RuntimeNode): void {
 
 /** Completes a node that its own deadlines aborted, when nothing of it runs. */
 function onAborted(state: RunState, node: RuntimeNode): void {
-  node.abortReason = undefined;
+  node.lifecycle.clearAbort();
   switch (node.status.phase) {
     case NodePhase.Failing:
       failNode(state, node, node.status.error ?? { code: "Unknown", message: "Unknown error message" });

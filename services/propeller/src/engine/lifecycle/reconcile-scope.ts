@@ -59,7 +59,7 @@ export function failScope(state: RunState, scope: Scope, { error, failedNode }: 
     abortScope(state, scope, ROOT_REASON);
     return;
   }
-  const failing = scope.owner.hasDynamicGraph
+  const failing = scope.owner.graph.isDynamic
     ? { dynamicNodeStatus: { phase: 2, reason: DYNAMIC_REASON, error, permFailure: true } }
     : { workflowNodeStatus: { phase: SUB_WORKFLOW_FAILING, executionError: errorToPlain(error) } };
   state.status.setNode(scope.owner, { ...scope.owner.status, ...failing });

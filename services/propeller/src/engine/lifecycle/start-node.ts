@@ -32,12 +32,16 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
   // Items start as their array has capacity.
   if (node.scope.array !== undefined) return;
   if (!isReady(node)) {
-    node.maybeStarted ||=
-      state.observation.priorStartPossibleFor(node) && node.pendingUpstream === 0 && node.unsuccessfulUpstream === 0 && mayBeChosen(node);
+    node.readiness.addMaybeStarted(
+      state.observation.priorStartPossibleFor(node) &&
+        node.readiness.pendingUpstream === 0 &&
+        node.readiness.unsuccessfulUpstream === 0 &&
+        mayBeChosen(node),
+    );
     return;
   }
-  if (node.readyAtObservation < 0) node.readyAtObservation = state.observation.seq;
-  if (node.unsuccessfulUpstream > 0) {
+  node.readiness.markReady(state.observation.seq);
+  if (node.readiness.unsuccessfulUpstream > 0) {
     node.scope.blockedByFailure ||= isLastPossibleEnd(node.scope);
     // When nothing in the graph can progress, it fails without publishing the nodes never reached,
     // as in Go Flyte; a graph that continues publishes skipped nodes.
@@ -55,8 +59,8 @@ export function tryStart(state: RunState, node: RuntimeNode): void {
  */
 function isLastPossibleEnd({ lastEndedFailed, activeNodes, nodes }: Scope): boolean {
   if (!lastEndedFailed || activeNodes > 0) return false;
-  for (const { ended, branch, pendingUpstream, unsuccessfulUpstream } of nodes.values()) {
-    if (!ended && branch === undefined && pendingUpstream === 0 && unsuccessfulUpstream === 0) return false;
+  for (const { ended, branch, readiness } of nodes.values()) {
+    if (!ended && branch === undefined && readiness.pendingUpstream === 0 && readiness.unsuccessfulUpstream === 0) return false;
   }
   return true;
 }
@@ -65,7 +69,7 @@ function isLastPossibleEnd({ lastEndedFailed, activeNodes, nodes }: Scope): bool
 function isReady(node: RuntimeNode): boolean {
   const { scope } = node;
   if (node === scope.failureNode) return scope.stage === "handlingFailure";
-  if (scope.stage !== "running" || node.pendingUpstream > 0) return false;
+  if (scope.stage !== "running" || node.readiness.pendingUpstream > 0) return false;
   // The graph is about to abort: skipped nodes are not published.
   if (scope.hasFailure && scope.policy === "stopAtOnce") return false;
   return node.branch === undefined || (node.branch.status.branchStatus?.finalNodeId === node.id && node.branch.abortReason === undefined);
@@ -75,7 +79,7 @@ function isReady(node: RuntimeNode): boolean {
 export function startNode(state: RunState, node: RuntimeNode): void {
   markStarted(state, node);
   // A dependent of a node that may have ended before a restart may also have started before it.
-  node.maybeAheadOfStatus = state.observation.priorStartPossibleFor(node) || node.maybeStarted;
+  node.readiness.setMaybeAheadOfStatus(state.observation.priorStartPossibleFor(node) || node.readiness.maybeStarted);
   // Starts of items do not follow from the observation alone, so their effects wait for the status.
   if (node.scope.array !== undefined) state.observation.stopSpeculation();
   state.effects.metric("nodeStarted", { kind: node.model.target.kind });
@@ -85,14 +89,14 @@ export function startNode(state: RunState, node: RuntimeNode): void {
 /** Binds the inputs; called again when missing blobs have been read. */
 export function bindInputs(state: RunState, node: RuntimeNode): void {
   // Already bound; since then it waits for calls.
-  if (node.inputs !== undefined) {
-    checkCachesAndQueue(state, node, node.inputs);
+  if (node.data.inputs !== undefined) {
+    checkCachesAndQueue(state, node, node.data.inputs);
     return;
   }
   const isStart = node.model.target.kind === "start";
   const bound = isStart ? graphInputsOf(state, node) : resolveInputs(state, node);
   if (bound.kind === "waiting") {
-    node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
+    node.readiness.addMaybeStarted(state.observation.priorStartPossibleFor(node));
     return;
   }
   state.blobReads.unsubscribe(node);
@@ -105,14 +109,16 @@ export function bindInputs(state: RunState, node: RuntimeNode): void {
     applyDecision(state, node, decideStart(node, bound.inputs));
     return;
   }
-  node.inputs = bound.inputs;
-  const place = inputLocation(state, node, node.inputs);
+  const { inputs } = bound;
+  node.changeData().setInputs(inputs);
+  const place = inputLocation(state, node, inputs);
   if (place === "file" || (place === "message" && storesInputsFile(state, node))) {
-    writeInputs(state, node, node.inputs);
+    writeInputs(state, node, inputs);
     return;
   }
-  node.inputsInBlobStore = node.readsArrayInputs = place === "arrayFile";
-  checkCachesAndQueue(state, node, node.inputs);
+  const inArrayFile = place === "arrayFile";
+  node.changeData().setInputLocation({ inBlobStore: inArrayFile, inArrayFile });
+  checkCachesAndQueue(state, node, inputs);
 }
 
 /** Writes inputs too large for messages to the blob store before any effect refers to them. */
@@ -128,7 +134,7 @@ function writeInputs(state: RunState, node: RuntimeNode, inputs: LiteralMap): vo
 export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: LiteralMap): void {
   const prior = checkRecovery(state, node, inputs);
   if (prior.kind === "wait") {
-    node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
+    node.readiness.addMaybeStarted(state.observation.priorStartPossibleFor(node));
     return;
   }
   if (prior.kind === "reuse") {
@@ -138,7 +144,7 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
   const cached = lookUpCache(state, node, inputs);
   switch (cached.kind) {
     case "wait":
-      node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
+      node.readiness.addMaybeStarted(state.observation.priorStartPossibleFor(node));
       return;
     case "hit":
       succeedAfterWrite(state, node, cached.success);
@@ -147,13 +153,19 @@ export function checkCachesAndQueue(state: RunState, node: RuntimeNode, inputs: 
       break;
   }
   const timing = state.observation.effectTimingFor(node);
-  node.queuedAt = state.observation.now;
-  const checkpoint = node.priorCheckpointUri === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.priorCheckpointUri } };
+  node.changeAttempt().queued(state.observation.now);
+  const checkpoint =
+    node.calls.priorCheckpointUri === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.calls.priorCheckpointUri } };
   state.status.setNode(node, {
     ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: state.observation.now }),
     ...checkpoint,
   });
-  publishNodeEvent(state, node, { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.cache }, timing);
+  publishNodeEvent(
+    state,
+    node,
+    { phase: NodeExecution_Phase.QUEUED, inputs: inlineEventInputs(state, node), cache: node.calls.cache },
+    timing,
+  );
   applyDecision(state, node, decideStart(node, inputs));
 }
 
@@ -195,8 +207,9 @@ export function applyDecision(state: RunState, node: RuntimeNode, decision: Node
 /** Called again when the time may have passed. */
 function waitUntilGateOpens(state: RunState, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
-  node.gateOpensAt = (node.attemptStartedAt ?? state.observation.now) + durationMs;
-  if (node.gateOpensAt <= state.observation.now) succeedNode(state, node, { outputs: undefined });
+  const opensAt = (node.currentAttempt.startedAt ?? state.observation.now) + durationMs;
+  node.changeAttempt().sleepUntil(opensAt);
+  if (opensAt <= state.observation.now) succeedNode(state, node, { outputs: undefined });
   else scheduleTimers(state, node);
 }
 

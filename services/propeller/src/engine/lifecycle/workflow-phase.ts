@@ -121,8 +121,8 @@ const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown er
 
 function endOutputs(state: RunState): LiteralMap | undefined {
   const end = state.root.nodes.get(END_NODE);
-  if (end?.outputs === undefined && end?.status.outputs !== undefined) end.outputs = decodeOutputs(end.status.outputs);
-  return end?.outputs;
+  if (end?.data.outputs === undefined && end?.status.outputs !== undefined) end.changeData().setOutputs(decodeOutputs(end.status.outputs));
+  return end?.data.outputs;
 }
 
 /** Handles the republishing timer. */

@@ -18,7 +18,7 @@ export function arrayItem(node: RuntimeNode): ArrayItem | undefined {
 
 /** Index of the item's values in the lists that the program reads: 0 in lists of its own. */
 function positionOf(node: RuntimeNode): number {
-  return node.readsArrayInputs ? itemIndex(node.id) : 0;
+  return node.data.readsArrayInputs ? itemIndex(node.id) : 0;
 }
 
 /**

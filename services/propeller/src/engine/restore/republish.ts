@@ -51,7 +51,7 @@ function findByUniqueId(scope: Scope, uniqueId: string): RuntimeNode | undefined
 
 function collectPublishedEnds(scope: Scope, into: { readonly node: RuntimeNode; readonly at: number }[]): void {
   for (const node of scope.nodes.values()) {
-    if (node.isTerminal && node.endedAt !== undefined && !isUnpublished(node)) into.push({ node, at: node.endedAt });
+    if (node.isTerminal && node.lifecycle.endedAt !== undefined && !isUnpublished(node)) into.push({ node, at: node.lifecycle.endedAt });
     if (node.childScope !== undefined) collectPublishedEnds(node.childScope, into);
   }
 }

@@ -2,6 +2,7 @@ import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhas
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE } from "../graph/index-graph.js";
+import type { ChildState } from "../graph/node-calls.js";
 import { NOT_STARTED, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { SUB_WORKFLOW_FAILING } from "../status/update-phase.js";
 import { fromRfc3339, latestPossibleMs, republishedAtMs } from "../time/rfc3339.js";
@@ -61,7 +62,7 @@ export function restoreScope(state: RunState, scope: Scope, statuses: Statuses):
 function markAncestorsMaybeSucceeded(node: RuntimeNode): void {
   const above = node.branch ?? (node.id === END_NODE ? node.scope.owner : undefined);
   if (above === undefined || above.isTerminal) return;
-  above.maybeSucceeded = true;
+  above.readiness.setMaybeSucceeded(true);
   markAncestorsMaybeSucceeded(above);
 }
 
@@ -74,8 +75,7 @@ function restoreNode(state: RunState, node: RuntimeNode): void {
   const { status, scope } = node;
   state.errors.add(status.error);
   if (isTerminalNode(status.phase)) {
-    node.ended = true;
-    node.endedAt = latestPossibleMs(status.stoppedAt);
+    node.lifecycle.end(latestPossibleMs(status.stoppedAt));
     if (node !== scope.failureNode) scope.openNodes--;
     if (node.hasFailed && node.branch === undefined) {
       scope.hasFailure = true;
@@ -84,26 +84,29 @@ function restoreNode(state: RunState, node: RuntimeNode): void {
     restoreOutputs(state, node);
     countKeptStatuses(state, node.status.subNodeStatus ?? {});
     // A recovered node started no child, or names the child of the recovered execution.
-    node.hasChildExecution = status.phase === NodePhase.Succeeded && node.model.target.kind === "launchPlan";
+    if (status.phase === NodePhase.Succeeded && node.model.target.kind === "launchPlan") node.changeCalls().setHasChildExecution(true);
     return;
   }
   // A chosen arm has a status before it starts.
   if (status.phase === NodePhase.NotYetStarted) return;
   markStarted(state, node);
-  node.maybeAheadOfStatus = true;
-  node.queuedAt = latestPossibleMs(status.queuedAt);
-  node.attemptStartedAt = latestPossibleMs(status.laStartedAt);
-  node.supersededAt = node.attempt > 0 ? latestPossibleMs(status.lastUpdatedAt) : undefined;
-  node.childState = restoredChildState(node);
+  node.readiness.setMaybeAheadOfStatus(true);
+  node.changeAttempt().restore({
+    queuedAt: latestPossibleMs(status.queuedAt),
+    startedAt: latestPossibleMs(status.laStartedAt),
+    supersededAt: node.attempt > 0 ? latestPossibleMs(status.lastUpdatedAt) : undefined,
+  });
+  const childState = restoredChildState(node);
+  if (childState === "exists") node.changeCalls().childCreated();
+  else if (childState === "requested") node.changeCalls().setChildState("requested");
   // Nodes below it are known once its graph has been read again.
   if (status.dynamicNodeStatus !== undefined) state.usage.releaseSlot(node);
-  node.hasChildExecution = node.childState === "exists";
   if (node.model.target.kind === "subWorkflow") restoreChildScope(state, node, node.model.target.workflow);
   else if (node.model.target.kind === "array") restoreArray(state, node);
 }
 
 /** A child may exist as soon as the node was queued; one being terminated may still run. */
-function restoredChildState({ model, status }: RuntimeNode): RuntimeNode["childState"] {
+function restoredChildState({ model, status }: RuntimeNode): ChildState {
   if (model.target.kind !== "launchPlan" || status.retryAt !== undefined) return "none";
   return status.workflowNodeStatus === undefined ? "requested" : "exists";
 }
@@ -117,7 +120,7 @@ function restoreOutputs(state: RunState, node: RuntimeNode): void {
   }
   state.outputBudget.addInline(node, bytes);
   // The parent node may be about to pass them on.
-  if (node.branch !== undefined || node.id === END_NODE) node.outputs = decodeOutputs(node.status.outputs);
+  if (node.branch !== undefined || node.id === END_NODE) node.changeData().setOutputs(decodeOutputs(node.status.outputs));
 }
 
 /** Statuses below ended nodes count against the same limits as before the restart. */
@@ -215,7 +218,7 @@ function resumeNode(state: RunState, node: RuntimeNode): void {
       return;
     case NodePhase.RetryableFailure:
       if (status.retryAt === undefined) resumeAbort(state, node);
-      else node.supersededAt = latestPossibleMs(status.lastUpdatedAt);
+      else node.changeAttempt().superseded(latestPossibleMs(status.lastUpdatedAt));
       break;
     default:
       break;
@@ -265,11 +268,9 @@ function markAllAbortedEnded(
 
 /** Ends a node that its parent aborted. */
 function markEnded(state: RunState, node: RuntimeNode): void {
-  node.ended = true;
-  node.endedAt = fromRfc3339(node.status.TaskNodeStatus?.updAt);
+  node.lifecycle.end(fromRfc3339(node.status.TaskNodeStatus?.updAt));
   state.usage.nodeEnded(node);
   if (node !== node.scope.failureNode) node.scope.openNodes--;
-
   state.usage.releaseSlot(node);
 }
 

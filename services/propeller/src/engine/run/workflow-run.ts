@@ -231,7 +231,7 @@ class Run implements WorkflowRun {
     state.observation.setPriorStartPossible(state.policy.priorStartPossible(isNew));
     const start = state.root.nodes.get(START_NODE);
     // An abort of all nodes then includes its dependents.
-    if (start !== undefined) start.maybeSucceeded = state.observation.priorStartPossible;
+    if (start !== undefined) start.readiness.setMaybeSucceeded(state.observation.priorStartPossible);
     startWorkflow(state);
     if (state.root.isInvalid) this.#failWorkflow("BadSpecificationError", "StartNode not found.");
   }

@@ -52,10 +52,10 @@ export class BlobReads {
 
   /** Makes `node` wait for a blob. Returns the read effect unless the read is pending already. */
   request(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
-    node.pendingReads ??= new Set();
     const read = this.#reads.get(uri);
-    if (read?.result === undefined && !node.pendingReads.has(uri)) this.#missing.set(node, (this.#missing.get(node) ?? 0) + 1);
-    node.pendingReads.add(uri);
+    if (read?.result === undefined && node.data.pendingReads?.has(uri) !== true)
+      this.#missing.set(node, (this.#missing.get(node) ?? 0) + 1);
+    node.changeData().addRead(uri);
     if (read !== undefined) {
       read.waiters.add(node);
       return undefined;
@@ -107,12 +107,14 @@ export class BlobReads {
 
   /** Ends the wait of `node`: evicts blobs that no other node waits for. */
   unsubscribe(node: RuntimeNode): void {
-    for (const uri of node.pendingReads ?? []) {
+    const { pendingReads } = node.data;
+    if (pendingReads === undefined) return;
+    for (const uri of pendingReads) {
       const read = this.#reads.get(uri);
       read?.waiters.delete(node);
       if (read !== undefined && read.waiters.size === 0) this.#reads.delete(uri);
     }
-    node.pendingReads = undefined;
+    node.changeData().clearReads();
     this.#missing.delete(node);
   }
 }

@@ -21,16 +21,17 @@ export class BlobWrites {
 
   /** Starts the write; `node` waits for all of its `pendingWrites`. */
   start(node: RuntimeNode, uri: string, literals: LiteralMap): Effect {
-    node.pendingWrites ??= new Set();
-    node.pendingWrites.add(uri);
+    node.changeData().addWrite(uri);
     this.#writes.set(uri, { node, literals, attempts: 0, retryAt: undefined });
     return { kind: "writeOutputs", uri, outputs: literals };
   }
 
   /** Cancels the wait for the node's writes. */
   cancel(node: RuntimeNode): void {
-    for (const uri of node.pendingWrites ?? []) this.#writes.delete(uri);
-    node.pendingWrites = undefined;
+    const { pendingWrites } = node.data;
+    if (pendingWrites === undefined) return;
+    for (const uri of pendingWrites) this.#writes.delete(uri);
+    node.changeData().clearWrites();
   }
 
   /** Literals of a pending write. */
@@ -59,11 +60,7 @@ export class BlobWrites {
   onDone(uri: string): RuntimeNode | undefined {
     const node = this.#writes.get(uri)?.node;
     this.#writes.delete(uri);
-    if (node?.pendingWrites === undefined) return undefined;
-    node.pendingWrites.delete(uri);
-    if (node.pendingWrites.size > 0) return undefined;
-    node.pendingWrites = undefined;
-    return node;
+    return node?.changeData().writeDone(uri) === true ? node : undefined;
   }
 
   /** Returns the write effect of a due retry. */

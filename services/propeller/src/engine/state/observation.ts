@@ -105,7 +105,7 @@ export class CurrentObservation {
    * resource that no process has started, as long as it is stored as new. All others wait.
    */
   effectTimingFor(node: RuntimeNode): EffectTiming {
-    return this.speculationAllowed && this.speculative && !this.#hasInheritedWork && node.readyAtObservation === this.#originSeq
+    return this.speculationAllowed && this.speculative && !this.#hasInheritedWork && node.readiness.readyAtObservation === this.#originSeq
       ? "immediate"
       : "afterWrite";
   }

@@ -26,8 +26,7 @@ function decrementUpstream(queue: ReconcileQueue, node: RuntimeNode): void {
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const dependent = scope.nodes.get(id);
     if (dependent === undefined) continue;
-    dependent.pendingUpstream--;
-    if (!node.hasSucceeded) dependent.unsuccessfulUpstream++;
-    if (dependent.pendingUpstream === 0) queue.enqueueNode(dependent);
+    dependent.readiness.upstreamEnded(node.hasSucceeded);
+    if (dependent.readiness.pendingUpstream === 0) queue.enqueueNode(dependent);
   }
 }

@@ -22,11 +22,12 @@ export function resyncScope(queue: ReconcileQueue, scope: Scope): void {
 
 function recountUpstream(node: RuntimeNode): void {
   const { nodes, index } = node.scope;
-  node.pendingUpstream = 0;
-  node.unsuccessfulUpstream = 0;
+  let pending = 0;
+  let unsuccessful = 0;
   for (const id of index.upstream.get(node.id) ?? []) {
     const up = nodes.get(id);
-    if (up === undefined || !up.isTerminal) node.pendingUpstream++;
-    else if (!up.hasSucceeded) node.unsuccessfulUpstream++;
+    if (up === undefined || !up.isTerminal) pending++;
+    else if (!up.hasSucceeded) unsuccessful++;
   }
+  node.readiness.recount(pending, unsuccessful);
 }

@@ -10,8 +10,8 @@ export function markStarted(state: RunState, node: RuntimeNode): void {
 /** Puts a ready node in the queue for capacity. */
 export function enqueueStart(state: RunState, node: RuntimeNode): void {
   // An earlier observation made it ready, so later doubts do not apply.
-  if (node.inStartQueue) return;
-  node.maybeStarted ||= state.observation.priorStartPossibleFor(node);
+  if (node.lifecycle.inStartQueue) return;
+  node.readiness.addMaybeStarted(state.observation.priorStartPossibleFor(node));
   state.queues.enqueueStart(node, takesSlot(node, state.config.arrayParallelism));
 }
 

@@ -17,7 +17,7 @@ export function rootScope(state: RunState): Scope {
  */
 export function enterScope(state: RunState, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
   const scope = newScope(state, graph, { owner, definitions });
-  owner.childScope = scope;
+  owner.changeGraph().enter(scope);
   return scope;
 }
 
@@ -36,9 +36,14 @@ function newScope(state: RunState, graph: GraphModel, { owner, definitions }: Sc
     if (model === undefined) continue;
     const branchId = index.branchOf.get(id);
     const branch = branchId === undefined ? undefined : scope.nodes.get(branchId);
-    const node = new RuntimeNode(model, scope, branch, orderPrefix + sortKey(place));
-    node.pendingUpstream = index.upstream.get(id)?.length ?? 0;
-    node.consumers = index.consumers.get(id) ?? 0;
+    const node = new RuntimeNode({
+      model,
+      scope,
+      branch,
+      topologicalKey: orderPrefix + sortKey(place),
+      upstream: index.upstream.get(id)?.length ?? 0,
+      consumers: index.consumers.get(id) ?? 0,
+    });
     scope.nodes.set(id, node);
   }
   scope.openNodes = scope.nodes.size;
@@ -80,7 +85,7 @@ function sizeOf({ array, index }: Scope): number {
 
 /** Creates the node that runs when a graph has failed. */
 export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
-  const node = new RuntimeNode(model, scope, undefined, `${scope.owner?.topologicalKey ?? ""}~`);
+  const node = new RuntimeNode({ model, scope, branch: undefined, topologicalKey: `${scope.owner?.topologicalKey ?? ""}~` });
   scope.nodes.set(model.id, node);
   scope.failureNode = node;
   return node;

@@ -19,12 +19,10 @@ export class Usage {
 
   /** Counts the node as started. */
   nodeStarted(node: RuntimeNode, takesSlot: boolean): void {
-    node.started = true;
+    node.lifecycle.start(takesSlot);
     node.scope.activeNodes++;
     this.activeNodes++;
-    if (!takesSlot) return;
-    node.holdsSlot = true;
-    this.slotsUsed++;
+    if (takesSlot) this.slotsUsed++;
   }
 
   /** Counts the started node as ended. */
@@ -34,8 +32,8 @@ export class Usage {
   }
 
   releaseSlot(node: RuntimeNode): void {
-    if (!node.holdsSlot) return;
-    node.holdsSlot = false;
+    if (!node.lifecycle.holdsSlot) return;
+    node.lifecycle.releaseSlot();
     this.slotsUsed--;
   }
 }

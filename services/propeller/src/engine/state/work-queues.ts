@@ -18,15 +18,15 @@ export class WorkQueues implements ReconcileQueue {
   readonly #itemStarts = new BinaryHeap<RuntimeNode>(byTopologicalOrder);
 
   enqueueNode(node: RuntimeNode): void {
-    if (node.inNodeQueue || node.ended) return;
-    node.inNodeQueue = true;
+    if (node.lifecycle.inNodeQueue || node.ended) return;
+    node.lifecycle.setInNodeQueue(true);
     this.#nodes.push(node);
   }
 
   /** Dequeues the next node to reconcile. */
   dequeueNode(): RuntimeNode | undefined {
     const node = this.#nodes.pop();
-    if (node !== undefined) node.inNodeQueue = false;
+    if (node !== undefined) node.lifecycle.setInNodeQueue(false);
     return node;
   }
 
@@ -56,14 +56,14 @@ export class WorkQueues implements ReconcileQueue {
 
   /** Puts a ready node in the queue for capacity. */
   enqueueStart(node: RuntimeNode, needsSlot: boolean): void {
-    node.inStartQueue = true;
+    node.lifecycle.setInStartQueue(true);
     (needsSlot ? this.#slotWaiters : this.#itemStarts).push(node);
   }
 
   /** Dequeues the next node that may start; one that needs a slot only if `hasFreeSlot`. */
   dequeueStart(hasFreeSlot: boolean): RuntimeNode | undefined {
     const node = this.#itemStarts.pop() ?? (hasFreeSlot ? this.#slotWaiters.pop() : undefined);
-    if (node !== undefined) node.inStartQueue = false;
+    if (node !== undefined) node.lifecycle.setInStartQueue(false);
     return node;
   }
 

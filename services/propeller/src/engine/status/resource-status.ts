@@ -126,21 +126,21 @@ function patchSlices(status: RunStatus, slices: StatusSlices): void {
     const { owner } = node.scope;
     if (owner !== undefined) {
       // A new instance of a graph replaces the old one.
-      if (owner.persistedChildScope !== undefined && owner.persistedChildScope !== node.scope) slices.removeBelow(idsOf(owner));
-      owner.persistedChildScope = node.scope;
+      if (owner.graph.persisted !== undefined && owner.graph.persisted !== node.scope) slices.removeBelow(idsOf(owner));
+      owner.changeGraph().setPersisted(node.scope);
     }
     const leftBehind = hasStaleChildren(node);
-    node.persistedStatus = node.status;
+    node.setPersistedStatus(node.status);
     const path = idsOf(node);
     if (node.status === NOT_STARTED) slices.remove(path);
     else slices.set(path, node.status);
     if (
       node.childScope === undefined &&
       !keepsChildStatuses(node) &&
-      (node.persistedChildScope !== undefined || node.isTerminal || leftBehind)
+      (node.graph.persisted !== undefined || node.isTerminal || leftBehind)
     ) {
       slices.removeBelow(path);
-      node.persistedChildScope = undefined;
+      if (node.graph.persisted !== undefined) node.changeGraph().setPersisted(undefined);
     }
   }
 }
@@ -169,17 +169,17 @@ function idsOf(node: RuntimeNode): string[] {
 function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
   const before = node.persistedStatus;
   const leftBehind = hasStaleChildren(node);
-  node.persistedStatus = node.status;
+  node.setPersistedStatus(node.status);
   if (node.status === NOT_STARTED) return before === NOT_STARTED ? undefined : null;
   const { subNodeStatus: _b, ...old } = before;
   const { subNodeStatus: _a, ...next } = node.status;
   // A node without a status has no entry in the resource, not even a phase.
   const change = before === NOT_STARTED ? { ...next } : (mergeDiff(old, next) ?? {});
-  if (node.childScope === undefined && !keepsChildStatuses(node) && (node.persistedChildScope !== undefined || leftBehind)) {
-    node.persistedChildScope = undefined;
+  if (node.childScope === undefined && !keepsChildStatuses(node) && (node.graph.persisted !== undefined || leftBehind)) {
+    node.changeGraph().setPersisted(undefined);
     change["subNodeStatus"] = null;
   }
-  if (node.scope.owner !== undefined) node.scope.owner.persistedChildScope = node.scope;
+  if (node.scope.owner !== undefined) node.scope.owner.changeGraph().setPersisted(node.scope);
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
@@ -189,9 +189,9 @@ function collectNodePatch(node: RuntimeNode): Patch | null | undefined {
  */
 function adoptPersisted(status: RunStatus, node: RuntimeNode, patch: Patch): void {
   const { owner } = node.scope;
-  const old = owner?.persistedChildScope;
+  const old = owner?.graph.persisted;
   if (owner === undefined || old === undefined || old === node.scope) return;
-  owner.persistedChildScope = node.scope;
+  owner.changeGraph().setPersisted(node.scope);
   for (const [id, gone] of old.nodes) {
     if (gone.persistedStatus === NOT_STARTED) continue;
     const heir = node.scope.nodes.get(id);
@@ -199,8 +199,8 @@ function adoptPersisted(status: RunStatus, node: RuntimeNode, patch: Patch): voi
       setOwnField(statusMapOf(patch, node), id, null);
       continue;
     }
-    heir.persistedStatus = gone.persistedStatus;
-    heir.persistedChildScope = gone.persistedChildScope;
+    heir.setPersistedStatus(gone.persistedStatus);
+    if (heir.graph.persisted !== gone.graph.persisted) heir.changeGraph().setPersisted(gone.graph.persisted);
     status.dirtyNodes.add(heir);
   }
 }

@@ -39,20 +39,20 @@ export class RunStatus {
   }
 
   setNode(node: RuntimeNode, status: NodeStatus): void {
-    node.status = status;
+    node.setStatus(status);
     this.dirtyNodes.add(node);
     this.#changed = true;
   }
 
   /** Sets the status that the resource holds. */
   restoreNode(node: RuntimeNode, status: NodeStatus): void {
-    node.status = status;
-    node.persistedStatus = status;
+    node.setStatus(status);
+    node.setPersistedStatus(status);
   }
 
   /** Sets the restored graph whose statuses the resource holds below the node. */
   restoreChildScope(node: RuntimeNode, childScope: Scope): void {
-    node.persistedChildScope = node.status.subNodeStatus === undefined ? undefined : childScope;
+    node.changeGraph().setPersisted(node.status.subNodeStatus === undefined ? undefined : childScope);
   }
 
   /**
@@ -61,9 +61,9 @@ export class RunStatus {
    */
   takeChildStatuses(node: RuntimeNode): NodeStatus["subNodeStatus"] {
     const { subNodeStatus, ...own } = node.status;
-    node.status = own;
+    node.setStatus(own);
     const { subNodeStatus: _, ...persisted } = node.persistedStatus;
-    node.persistedStatus = persisted;
+    node.setPersistedStatus(persisted);
     return subNodeStatus;
   }
 

@@ -1,0 +1,83 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+
+export interface UncommittedSuccess {
+  /** Also kept by value, if small enough; undefined when only their location is known. */
+  readonly value: LiteralMap | undefined;
+  readonly deckUri: string;
+  readonly uri: string;
+  /** Stored at `uri` once the node's `pendingWrites` are done; else they exist only here. */
+  readonly stored: boolean;
+}
+
+/** Inputs and outputs of a node, and the blobs that it waits for. */
+export class NodeData {
+  inputs: LiteralMap | undefined;
+  /** The inputs are in the blob store. */
+  inputsInBlobStore = false;
+  /** An item that selects its inputs from the array's own. */
+  readsArrayInputs = false;
+  /** Outputs by value, while consumers may need them. */
+  outputs: LiteralMap | undefined;
+  /** Blobs that it waits for. */
+  pendingReads: Set<string> | undefined;
+  /** Blobs being written before the node continues. */
+  pendingWrites: Set<string> | undefined;
+  /** A success that waits until its outputs are written. */
+  uncommittedSuccess: UncommittedSuccess | undefined;
+
+  setInputs(inputs: LiteralMap | undefined): void {
+    this.inputs = inputs;
+  }
+
+  setInputLocation({ inBlobStore, inArrayFile }: { readonly inBlobStore: boolean; readonly inArrayFile: boolean }): void {
+    this.inputsInBlobStore = inBlobStore;
+    this.readsArrayInputs = inArrayFile;
+  }
+
+  setOutputs(outputs: LiteralMap | undefined): void {
+    this.outputs = outputs;
+  }
+
+  addRead(uri: string): void {
+    this.pendingReads ??= new Set();
+    this.pendingReads.add(uri);
+  }
+
+  clearReads(): void {
+    this.pendingReads = undefined;
+  }
+
+  addWrite(uri: string): void {
+    this.pendingWrites ??= new Set();
+    this.pendingWrites.add(uri);
+  }
+
+  /** Ends one write. Returns true when it was the last. */
+  writeDone(uri: string): boolean {
+    if (this.pendingWrites === undefined) return false;
+    this.pendingWrites.delete(uri);
+    if (this.pendingWrites.size > 0) return false;
+    this.pendingWrites = undefined;
+    return true;
+  }
+
+  clearWrites(): void {
+    this.pendingWrites = undefined;
+  }
+
+  setUncommittedSuccess(success: UncommittedSuccess): void {
+    this.uncommittedSuccess = success;
+  }
+
+  /** Holds nothing that an ended node needs. */
+  get isEmpty(): boolean {
+    const { outputs, readsArrayInputs, pendingReads, pendingWrites } = this;
+    return outputs === undefined && !readsArrayInputs && pendingReads === undefined && pendingWrites === undefined;
+  }
+
+  /** Drops what only a node that has not ended needs. */
+  end(): void {
+    this.inputs = undefined;
+    this.uncommittedSuccess = undefined;
+  }
+}

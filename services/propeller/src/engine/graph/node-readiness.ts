@@ -1,0 +1,72 @@
+/** Progress of the nodes around a node, and what of it may have run ahead of the status. */
+export class NodeReadiness {
+  /** Upstream nodes that have not ended. */
+  pendingUpstream: number;
+  /** Upstream nodes that ended without success. */
+  unsuccessfulUpstream = 0;
+  /** Consumers that have not ended. */
+  consumers: number;
+  /** Observation in which it became ready; later starts wait for the status to be durable. */
+  readyAtObservation = -1;
+  /**
+   * The attempt ran when this process loaded the workflow: a later step may have started without
+   * being written.
+   */
+  maybeAheadOfStatus = false;
+  /**
+   * It may have succeeded before this process loaded the workflow, and dependents may have started.
+   */
+  maybeSucceeded = false;
+  /**
+   * It became ready by the end of such a node and could not start at once: it may have started
+   * before the restart.
+   */
+  maybeStarted = false;
+
+  constructor(pendingUpstream: number, consumers: number) {
+    this.pendingUpstream = pendingUpstream;
+    this.consumers = consumers;
+  }
+
+  /** Counts the end of an upstream node. */
+  upstreamEnded(hasSucceeded: boolean): void {
+    this.pendingUpstream--;
+    if (!hasSucceeded) this.unsuccessfulUpstream++;
+  }
+
+  /** Replaces the counts, which a scan has derived. */
+  recount(pendingUpstream: number, unsuccessfulUpstream: number): void {
+    this.pendingUpstream = pendingUpstream;
+    this.unsuccessfulUpstream = unsuccessfulUpstream;
+  }
+
+  consumerEnded(): void {
+    this.consumers--;
+  }
+
+  /** Notes the first observation in which the node is ready. */
+  markReady(observation: number): void {
+    if (this.readyAtObservation < 0) this.readyAtObservation = observation;
+  }
+
+  setMaybeAheadOfStatus(maybe: boolean): void {
+    this.maybeAheadOfStatus = maybe;
+  }
+
+  setMaybeSucceeded(maybe: boolean): void {
+    this.maybeSucceeded = maybe;
+  }
+
+  /** Notes that the node may have started before a restart, if so; never takes it back. */
+  addMaybeStarted(maybe: boolean): void {
+    this.maybeStarted ||= maybe;
+  }
+
+  /** Resets the node to its state before the start; the counts stay. */
+  reset(): void {
+    this.readyAtObservation = -1;
+    this.maybeAheadOfStatus = false;
+    this.maybeSucceeded = false;
+    this.maybeStarted = false;
+  }
+}
