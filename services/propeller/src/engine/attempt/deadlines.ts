@@ -1,82 +1,63 @@
 import { NodePhase } from "@flyte-ts/domain/phase";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { RuntimeNode } from "../graph/runtime.js";
-import { changePhase } from "../status/update-phase.js";
-import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../policy/timeout.js";
-import { changesDueAt } from "../events/item-events.js";
+import { isAbortedByParent } from "../abort/abort.js";
 import { retryDueCalls } from "../dependencies/calls.js";
-import {
-  scheduleTimers,
-  deadlineOf,
-  resendDueAt,
-  retryDueAt,
-  sendAbortRequest,
-  sendRunRequest,
-  timeFacts,
-  gateOpensAt,
-} from "./requests.js";
-import { onBlockedTimeout } from "./plugin-health-change.js";
-import { neverReported, publishAttemptAborted, unavailableReasonFor } from "./blocked-attempt.js";
-import { markRetryable, decideRetryAfter, startNextAttempt } from "./retry.js";
-import { isAbortedByParent, markAttemptAborted, abortNode } from "../abort/abort.js";
+import { changesDueAt } from "../events/item-events.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { deadlinesOf, decideTimeout } from "../policy/timeout.js";
 import type { RunState } from "../state/run-state.js";
 import { goDuration } from "../time/duration.js";
-import { rfc3339Millis } from "../time/rfc3339.js";
-import { endAborted } from "../lifecycle/end-node.js";
+import { applyTransition } from "./apply-transition.js";
+import { neverReported, unavailableReasonFor } from "./blocked-attempt.js";
+import { onBlockedTimeout } from "./plugin-health-change.js";
+import { deadlineOf, gateOpensAt, resendDueAt, retryDueAt, scheduleTimers, timeFacts } from "./requests.js";
+import { decideRetryAfter } from "./retry.js";
+import type { AttemptTransition } from "./transition.js";
 
 /** Handles a due timer of a node: a deadline, a retry, or a request without progress. */
 export function onNodeTimer(state: RunState, node: RuntimeNode): void {
   if (node.ended) return;
-  if (deadlineOf(state, node) !== undefined) {
-    const timeout = decideTimeout(deadlinesOf(node.model, state.config), timeFacts(node), state.observation.now);
-    if (timeout !== undefined) onDeadline(state, node, timeout);
-  }
-  const wakesAt = gateOpensAt(node);
-  if (wakesAt !== undefined && wakesAt <= state.observation.now) {
+  const passed = decideDeadline(state, node);
+  if (passed !== undefined) applyTransition(state, node, passed);
+  const opensAt = gateOpensAt(node);
+  if (opensAt !== undefined && opensAt <= state.observation.now) {
     state.queues.enqueueNode(node);
     return;
   }
   const retryAt = retryDueAt(node);
-  if (retryAt !== undefined && retryAt <= state.observation.now) startNextAttempt(state, node);
+  if (retryAt !== undefined && retryAt <= state.observation.now) applyTransition(state, node, { kind: "startNext" });
   retryDueCalls(state, node);
   if (onBlockedTimeout(state, node)) return;
   if (changesDueAt(node) !== undefined && node.childScope !== undefined) state.publishing.markArrayChanged(node.childScope);
-  const again = resendDueAt(state, node);
-  if (again !== undefined && again <= state.observation.now) resendRequest(state, node);
+  const resend = decideResend(state, node);
+  if (resend !== undefined) applyTransition(state, node, resend);
   scheduleTimers(state, node);
 }
 
-function onDeadline(state: RunState, node: RuntimeNode, timeout: NonNullable<TimeoutDecision>): void {
-  state.effects.metric("attemptTimedOut", { deadline: timeout.kind });
-  if (timeout.kind === "active") {
-    state.status.setNode(
-      node,
-      changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: state.observation.now }),
-    );
-    abortNode(state, node, "node timed out");
-    return;
-  }
+/** Decides what a passed deadline changes; undefined while none has passed. */
+function decideDeadline(state: RunState, node: RuntimeNode): AttemptTransition | undefined {
+  if (deadlineOf(state, node) === undefined) return undefined;
+  const timeout = decideTimeout(deadlinesOf(node.model, state.config), timeFacts(node), state.observation.now);
+  if (timeout === undefined) return undefined;
+  if (timeout.kind === "active") return { kind: "timeOut", message: timeout.message };
   const error = { code: "TimeoutExpired", kind: "USER", message: timeout.message };
   const decision = decideRetryAfter(state, node, error);
-  if (decision.retry) markRetryable(state, node, error, { ended: false, clean: false });
-  else {
-    const { message } = decision.error;
-    const kept = state.errors.replace(decision.error, node.status.error);
-    state.status.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: state.observation.now }));
-  }
-  abortNode(state, node, timeout.message);
+  return decision.retry ? { kind: "retryAfterAbort", error } : { kind: "failAfterAbort", error: decision.error, reason: timeout.message };
 }
 
-/** Resends a request without progress; abandons an abort that is never answered. */
-function resendRequest(state: RunState, node: RuntimeNode): void {
-  state.effects.metric("requestResent");
-  if (node.currentAttempt.request?.desired !== DesiredState.ABORT) {
-    sendRunRequest(state, node, "immediate");
-    return;
-  }
-  if (state.observation.now < node.currentAttempt.request.lastEventAt + abortTimeoutFor(state, node))
-    sendAbortRequest(state, node, "immediate");
-  else abandonAttempt(state, node);
+/** Decides on a request without progress: a resend, or the end of an abort never answered. */
+function decideResend(state: RunState, node: RuntimeNode): AttemptTransition | undefined {
+  const { request } = node.currentAttempt;
+  const dueAt = resendDueAt(state, node);
+  if (request === undefined || dueAt === undefined || dueAt > state.observation.now) return undefined;
+  if (request.desired !== DesiredState.ABORT) return { kind: "resendRun" };
+  const waited = state.observation.now - request.lastEventAt;
+  if (waited < abortTimeoutFor(state, node)) return { kind: "resendAbort" };
+  const { abortReason = "" } = node;
+  const reason = neverReported(node)
+    ? abortReason
+    : `${abortReason} (no plugin service has answered the abort request for ${goDuration(waited)}; the task may still run)`;
+  return { kind: "abandon", reason };
 }
 
 /** Timeout of an abort: none where the task type is unserved, longest where something runs. */
@@ -86,22 +67,4 @@ function abortTimeoutFor(state: RunState, node: RuntimeNode): number {
   if (node.status.phase === NodePhase.RetryableFailure && !isAbortedByParent(node)) return Number.POSITIVE_INFINITY;
   if (!neverReported(node)) return abortTimeout > 0 ? abortTimeout : Number.POSITIVE_INFINITY;
   return unavailableReasonFor(state, node) === undefined ? unstartedAbortTimeout : 0;
-}
-
-/** Ends the node without a report of its plugin service. */
-function abandonAttempt(state: RunState, node: RuntimeNode): void {
-  const { abortReason = "" } = node;
-  const waited = goDuration(state.observation.now - (node.currentAttempt.request?.lastEventAt ?? state.observation.now));
-  const reason = neverReported(node)
-    ? abortReason
-    : `${abortReason} (no plugin service has answered the abort request for ${waited}; the task may still run)`;
-  publishAttemptAborted(state, node, reason);
-  node.changeAttempt().closeRequest();
-  state.effects.metric("abortAbandoned");
-  if (!isAbortedByParent(node)) {
-    state.queues.enqueueNode(node);
-    return;
-  }
-  markAttemptAborted(state, node, rfc3339Millis(state.observation.now));
-  endAborted(state, node, reason);
 }
