@@ -1,7 +1,7 @@
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { cascadeCause } from "../decide/launch-plan.js";
 import { childExecutionId } from "../messages/child-execution.js";
-import { sendAbortRequest } from "../attempt/requests.js";
+import { sendAbortRequest } from "../requests/requests.js";
 import type { RunState } from "../state/run-state.js";
 
 /**

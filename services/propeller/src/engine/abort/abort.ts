@@ -7,7 +7,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { gateCondition } from "../decide/gate.js";
 import { changePhase } from "../status/update-phase.js";
 import { cancelCalls } from "../dependencies/calls.js";
-import { sendAbortRequest } from "../attempt/requests.js";
+import { sendAbortRequest } from "../requests/requests.js";
 import { keepReservation, releasePendingReservation, awaitsReservation } from "../dependencies/cache.js";
 import { markStarted } from "../state/scheduler.js";
 import { enterScope, fitsInstanceLimit } from "../state/scope.js";

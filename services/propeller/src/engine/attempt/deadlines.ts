@@ -8,9 +8,9 @@ import { deadlinesOf, decideTimeout } from "../policy/timeout.js";
 import type { RunState } from "../state/run-state.js";
 import { goDuration } from "../time/duration.js";
 import { applyTransition } from "./apply-transition.js";
-import { neverReported, unavailableReasonFor } from "./blocked-attempt.js";
+import { neverReported, unavailableReasonFor } from "../requests/blocked-attempt.js";
 import { onBlockedTimeout } from "./plugin-health-change.js";
-import { deadlineOf, gateOpensAt, resendDueAt, retryDueAt, scheduleTimers, timeFacts } from "./requests.js";
+import { deadlineOf, gateOpensAt, resendDueAt, retryDueAt, scheduleTimers, timeFacts } from "../requests/requests.js";
 import { decideRetryAfter } from "./retry.js";
 import type { AttemptTransition } from "./transition.js";
 

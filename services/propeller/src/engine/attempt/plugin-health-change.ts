@@ -3,7 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { isPluginUnresponsiveReason, pluginUnresponsiveReason, type PluginHealth } from "../plugin-health.js";
 import { goDuration } from "../time/duration.js";
-import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "./requests.js";
+import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "../requests/requests.js";
 import { failNode } from "../lifecycle/end-node.js";
 import {
   awaitsFirstEvent,
@@ -12,7 +12,7 @@ import {
   publishAttemptFailed,
   unavailableReasonFor,
   blockedTimeoutAt,
-} from "./blocked-attempt.js";
+} from "../requests/blocked-attempt.js";
 import type { RunState } from "../state/run-state.js";
 
 /** Handles changed availability of task types: rechecks attempts without reports. */

@@ -8,7 +8,7 @@ import { causeOf, decideRetry, type RetryDecision } from "../policy/retry.js";
 import { changePhase, nextAttempt } from "../status/update-phase.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
 import { cancelCalls } from "../dependencies/calls.js";
-import { scheduleTimers, sendCleanupRequest } from "./requests.js";
+import { scheduleTimers, sendCleanupRequest } from "../requests/requests.js";
 import { resetReservation } from "../dependencies/cache.js";
 import { evictOutputs } from "../data/outputs.js";
 import { discardScope } from "../lifecycle/discard-scope.js";

@@ -3,7 +3,7 @@ import type { CallResult, CallKind, CallOf, CallOutcome, ValueOf } from "../call
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { WakeupFallbackBackoff } from "../config.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
-import { scheduleTimers } from "../attempt/requests.js";
+import { scheduleTimers } from "../requests/requests.js";
 import { addCallBlocker } from "../events/report-blockers.js";
 import type { EffectTiming } from "../state/effect-buffer.js";
 import type { RunState } from "../state/run-state.js";

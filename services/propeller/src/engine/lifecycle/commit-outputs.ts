@@ -1,7 +1,7 @@
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { UncommittedSuccess } from "../graph/node-data.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { sendCleanupRequest } from "../attempt/requests.js";
+import { sendCleanupRequest } from "../requests/requests.js";
 import { storeOutputs } from "../dependencies/cache.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { succeedNode } from "./end-node.js";

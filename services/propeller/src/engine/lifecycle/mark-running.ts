@@ -3,7 +3,7 @@ import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { attemptStarted } from "../status/update-phase.js";
-import { scheduleTimers } from "../attempt/requests.js";
+import { scheduleTimers } from "../requests/requests.js";
 import { fitsInline, sizeOf, writeOutputs } from "../data/outputs.js";
 import { succeedNode } from "./end-node.js";
 import { publishNodeEvent } from "../events/publish-event.js";

@@ -2,7 +2,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { checkCachesAndQueue } from "./start-node.js";
 import { inputLocation } from "../data/input-location.js";
 import { addBlobBlocker } from "../events/report-blockers.js";
-import { commitSuccess } from "./commit-outputs.js";
+import { commitSuccess } from "../lifecycle/commit-outputs.js";
 import type { BlobTimer } from "../state/run-timers.js";
 import type { RunState } from "../state/run-state.js";
 

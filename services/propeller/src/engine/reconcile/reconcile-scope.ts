@@ -4,11 +4,11 @@ import { failureErrorOf } from "../errors/timed-out.js";
 import { lastFailure } from "../errors/last-failure.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { SUB_WORKFLOW_FAILING } from "../status/update-phase.js";
-import { reconcileArray } from "./reconcile-array.js";
+import { reconcileArray } from "../lifecycle/reconcile-array.js";
 import { addFailureNode } from "../state/scope.js";
 import { DYNAMIC_REASON, childAbortReason, ROOT_REASON, abortScope } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
-import { markWorkflowFailing, markHandlingFailure, endWorkflow, succeedWorkflow } from "./workflow-phase.js";
+import { markWorkflowFailing, markHandlingFailure, endWorkflow, succeedWorkflow } from "../lifecycle/workflow-phase.js";
 
 /**
  * Reconciles a graph as a whole: checks whether it has ended, fails, was aborted, or has handled

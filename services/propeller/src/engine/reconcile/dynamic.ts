@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { NodePhase, TaskPhase } from "@flyte-ts/domain/phase";
+import { NodePhase } from "@flyte-ts/domain/phase";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../calls/dynamic.js";
@@ -10,9 +10,8 @@ import { dynamicDepthOf, type RuntimeNode, type Scope } from "../graph/runtime.j
 import { onSubWorkflowEnded } from "../decide/sub-workflow.js";
 import { dynamicWorkflowId } from "../messages/dynamic-workflow.js";
 import { changePhase } from "../status/update-phase.js";
-import { rfc3339Millis } from "../time/rfc3339.js";
-import { scheduleTimers } from "../attempt/requests.js";
-import { call, cancelCall } from "./calls.js";
+import { scheduleTimers } from "../requests/requests.js";
+import { call, cancelCall } from "../dependencies/calls.js";
 import { restoreScope, resumeChildScope } from "../restore/restore.js";
 import { writeOutputs } from "../data/outputs.js";
 import { resyncScope } from "../state/resync.js";
@@ -20,6 +19,7 @@ import { enterScope, fitsInstanceLimit, tooManyInstances } from "../state/scope.
 import { failNode, succeedNode } from "../lifecycle/end-node.js";
 import { abortScope } from "../abort/abort.js";
 import { publishNodeEvent } from "../events/publish-event.js";
+import { PARENT_FINALIZED } from "../attempt/mark-dynamic.js";
 import type { RunState } from "../state/run-state.js";
 
 // A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a
@@ -27,21 +27,6 @@ import type { RunState } from "../state/run-state.js";
 
 // `dynamicNodeStatus.phase`
 const EXECUTING = 1;
-const PARENT_FINALIZED = 4;
-
-/** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
-export function markDynamic(state: RunState, node: RuntimeNode, deckUri: string): void {
-  node.changeGraph().setDeckUri(deckUri);
-  state.usage.releaseSlot(node);
-  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: rfc3339Millis(state.observation.now) };
-  state.status.setNode(node, {
-    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: state.observation.now }),
-    TaskNodeStatus: task,
-    dynamicNodeStatus: { phase: PARENT_FINALIZED },
-  });
-  scheduleTimers(state, node);
-  state.queues.enqueueNode(node);
-}
 
 /** True when the graph must be read before the node can continue or be aborted. */
 export function needsGraph({ status, childScope, abortReason }: RuntimeNode): boolean {

@@ -1,5 +1,5 @@
 import type { RuntimeNode } from "../graph/runtime.js";
-import { sendRunRequest } from "./requests.js";
+import { sendRunRequest } from "../requests/requests.js";
 import { acquireReservation } from "../dependencies/cache.js";
 import { succeedAfterWrite } from "../lifecycle/mark-running.js";
 import type { EffectTiming } from "../state/effect-buffer.js";

@@ -4,7 +4,7 @@ import { wakeupKeys } from "../calls/pending-call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { onSignal, onSignalRefused } from "../decide/gate.js";
-import { call, pollAsFallback, cancelCall } from "./calls.js";
+import { call, pollAsFallback, cancelCall } from "../dependencies/calls.js";
 import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
 import { failNode } from "../lifecycle/end-node.js";
 import type { RunState } from "../state/run-state.js";

@@ -7,7 +7,7 @@ import type { CallOutcome } from "../calls/call.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { cascadeCause, onChildPhase, childLookupFailed, onCreateRefused } from "../decide/launch-plan.js";
 import { childExecutionId, childExecutionRequest } from "../messages/child-execution.js";
-import { call, callProgress, pollAsFallback, cancelCall } from "./calls.js";
+import { call, callProgress, pollAsFallback, cancelCall } from "../dependencies/calls.js";
 import { inlineEventInputs } from "../data/input-location.js";
 import { resolveInputs } from "../data/outputs.js";
 import { markRunning, succeedAfterWrite } from "../lifecycle/mark-running.js";
