@@ -50,7 +50,10 @@ export function collectStatusPatch(status: RunStatus, context: PatchContext): St
   status.dirtyNodes.clear();
   if (context.isFinal) return patchFinal(status, status.slices, { patch, context });
   const changes = status.slices.collectChanges();
-  if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
+  if (changes !== undefined) {
+    const { patch: slices, ...blobs } = changes;
+    return { ...blobs, status: { ...patch, ...slices } };
+  }
   return Object.keys(patch).length === 0 ? undefined : { status: patch };
 }
 

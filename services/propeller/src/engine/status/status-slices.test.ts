@@ -155,6 +155,7 @@ describe("a workflow with a growing status", () => {
 
   it("keeps the status in the resource, then in slices, and in the resource again when it has ended and is small", () => {
     const d = Driver.of(wide(40, { kind: "task" }), config);
+    expect(Object.keys(d.resource).sort()).toEqual(["metadata", "status"]);
     expect(d.resource.status.nodeStatus).toBeUndefined();
     expect(d.resource.status.slices?.names).toBeDefined();
     expect(d.resource.status.nodeCounts).toEqual({ Queued: 40, Succeeded: 1 });
