@@ -62,7 +62,7 @@ describe("Kubernetes protobuf", () => {
     ["finalizers", field(1, Buffer.alloc(3_000_000, field(14, Buffer.alloc(0))))],
     ["entries of data", Buffer.alloc(2_999_990, field(2, Buffer.concat([field(1, Buffer.from("k")), field(2, Buffer.from("v"))])))],
   ])("a million %s are refused at once", { timeout }, (_, raw) => {
-    expect(() => parseProtobuf(body(raw))).toThrow(/more than 100000 fields/);
+    expect(() => parseProtobuf(body(raw))).toThrow(/more than 40000 fields/);
   });
 
   test("tens of thousands of list items and entries are read in one pass", { timeout }, () => {

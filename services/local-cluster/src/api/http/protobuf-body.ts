@@ -75,7 +75,7 @@ const KINDS: Readonly<Record<string, MessageReader>> = {
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /** Maximum number of fields in a body at all depths; objects from kubectl have a few thousand. */
-const MAX_FIELDS = 100_000;
+const MAX_FIELDS = 40_000;
 
 /**
  * @throws ApiError UnsupportedMediaType for other kinds, BadRequest for malformed bytes and too

@@ -8,7 +8,7 @@ import type { FailureDetails, Success } from "../lifecycle/end-node.js";
 export type AttemptTransition =
   /** An event that changes nothing. */
   | { readonly kind: "ignore" }
-  /** Repeat the abort of an attempt that has ended for propeller, unless the report is of its end. */
+  /** Repeat the abort of an attempt that propeller has ended, unless the report is of its end. */
   | { readonly kind: "abortZombie"; readonly request: TaskRequest | undefined }
   /** `starts`: the attempt begins to run; `publishes`: it is the node's first. */
   | { readonly kind: "progress"; readonly task: TaskNodeStatus; readonly starts: boolean; readonly publishes: boolean }
