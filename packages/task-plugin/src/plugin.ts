@@ -10,6 +10,14 @@ export interface PluginHost {
    * Resolves when the event is stored.
    */
   publishStatus(request: TaskRequest, status: TaskStatus): Promise<void>;
+  /**
+   * Replaces the task types of a plugin with `dynamicTaskTypes`: subscribes to the requests of new
+   * ones, unsubscribes from those that are missing, and announces the set to propeller. Requests for
+   * a type that left wait on the bus until a service has it.
+   *
+   * @throws the error of the bus for a type to which it cannot subscribe; the others are served.
+   */
+  setTaskTypes(taskTypes: readonly string[]): Promise<void>;
 }
 
 /** The FlyteWorkflow resource that attempts belong to. */
@@ -26,6 +34,8 @@ export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
   readonly name: string;
   readonly taskTypes: readonly string[];
+  /** True: the plugin serves no type until it calls `host.setTaskTypes`; `taskTypes` is empty. */
+  readonly dynamicTaskTypes?: boolean;
   /** `plugin_identifier` where one service represents several plugins. Default: `name`. */
   readonly pluginIdentifierFor?: (taskType: string) => string;
   /** Called once, before any request. */
@@ -56,9 +66,16 @@ export interface Plugin {
   finalize?(request: TaskRequest): Promise<void> | void;
 }
 
-/** @throws RangeError when the plugin serves no task type, or the same one twice. */
+/**
+ * @throws RangeError when the plugin serves no task type, or the same one twice, or fixed ones beside
+ *   those that it sets later.
+ */
 export function definePlugin(plugin: Plugin): Plugin {
   if (plugin.name === "") throw new RangeError("a plugin needs a name");
+  if (plugin.dynamicTaskTypes === true) {
+    if (plugin.taskTypes.length > 0) throw new RangeError(`plugin ${plugin.name}: taskTypes must be empty when they are dynamic`);
+    return plugin;
+  }
   if (plugin.taskTypes.length === 0) throw new RangeError(`plugin ${plugin.name}: taskTypes is empty`);
   if (new Set(plugin.taskTypes).size !== plugin.taskTypes.length) throw new RangeError(`plugin ${plugin.name}: taskTypes has duplicates`);
   return plugin;

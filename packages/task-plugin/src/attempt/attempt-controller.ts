@@ -49,7 +49,7 @@ const MAX_CACHED_EVENT_BYTES = 4 * 1024;
  * did not acknowledge is redelivered. It shows as an event of an attempt that propeller considers
  * ended; propeller answers such an event with ABORT.
  */
-export class AttemptController implements PluginHost {
+export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   readonly #cache: AttemptCache;
   readonly #inProgress = new Set<Promise<void>>();
   /**

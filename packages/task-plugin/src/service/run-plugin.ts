@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Time } from "@flyte-ts/async";
-import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/bus-contract";
+import { EVENT_STREAM, TASK_STREAM } from "@flyte-ts/bus-contract";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptLogFields } from "../attempt/attempt-log-fields.js";
 import { AttemptController } from "../attempt/attempt-controller.js";
 import { decodeRequest } from "./decode-request.js";
 import { PermanentFailure } from "../failure.js";
-import { encodeHeartbeat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.js";
 import { pluginMetrics } from "./metrics.js";
 import type { Plugin } from "../plugin.js";
 import type { BusMessage, PluginBus } from "./plugin-bus.js";
+import { TaskTypeSubscriptions } from "./task-type-subscriptions.js";
 
 export interface RunPluginOptions {
   readonly plugin: Plugin;
@@ -34,12 +34,6 @@ export interface RunningPlugin {
   stop(): Promise<void>;
 }
 
-/** Number of requests handled between yields to the event loop. */
-const MAX_BATCH = 64;
-
-// Exceeds the time that a pod takes to stop and that neighbouring calls take to time out.
-const ACK_WAIT_MS = 60_000;
-
 /** Starts the plugin and serves its task types until stopped. */
 export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugin> {
   const { plugin, bus, logger, clock, maxInFlight = 256, producerId = "propeller", maxTerminalAttempts = 10_000 } = options;
@@ -59,10 +53,9 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   // The first service to start creates the streams.
   await bus.ensureStream(TASK_STREAM);
   await bus.ensureStream(EVENT_STREAM);
-  await plugin.start?.(attempts);
 
-  const handleMessage = async (message: BusMessage): Promise<void> => {
-    const decoded = decodeRequest(message.data, plugin.taskTypes);
+  const handleMessage = async (message: BusMessage, taskType: string): Promise<void> => {
+    const decoded = decodeRequest(message.data, [taskType, ...subscriptions.taskTypes]);
     switch (decoded.kind) {
       case "request":
         attempts.accept(decoded.request, message);
@@ -87,46 +80,26 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
     }
   };
 
-  const subscriptions = await Promise.all(
-    plugin.taskTypes.map((taskType) =>
-      bus.subscribe(
-        {
-          stream: TASK_STREAM.name,
-          durable: durableName(taskType),
-          subjects: [taskRequestFilter(taskType)],
-          maxInFlight,
-          batch: MAX_BATCH,
-          ackWaitMs: ACK_WAIT_MS,
-        },
-        async (messages) => {
-          await Promise.all(messages.map(handleMessage));
-        },
-      ),
-    ),
-  );
-
-  const { name, taskTypes } = plugin;
-  const startedAtMs = clock.now();
-  let cancelHeartbeat: () => void = () => undefined;
-  const sendHeartbeat = () => {
-    const uptimeMs = clock.now() - startedAtMs;
-    bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, instance, uptimeMs }));
-    cancelHeartbeat = clock.schedule(HEARTBEAT_INTERVAL_MS, sendHeartbeat);
-  };
-  sendHeartbeat();
+  const subscriptions: TaskTypeSubscriptions = new TaskTypeSubscriptions({
+    bus,
+    clock,
+    name: plugin.name,
+    instance,
+    maxInFlight,
+    onMessage: handleMessage,
+  });
+  await plugin.start?.({
+    publishStatus: (request, status) => attempts.publishStatus(request, status),
+    setTaskTypes: (taskTypes) => subscriptions.set(taskTypes),
+  });
+  if (plugin.dynamicTaskTypes !== true) await subscriptions.set(plugin.taskTypes);
   logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin service started");
 
   return {
     async stop() {
-      cancelHeartbeat();
-      await Promise.all(subscriptions.map((subscription) => subscription.close()));
+      await subscriptions.close();
       await attempts.stop();
       await plugin.stop?.();
     },
   };
-}
-
-/** Name of the consumer that the replicas of a plugin share. */
-function durableName(taskType: string): string {
-  return `plugin-${taskTypeToken(taskType)}`;
 }
