@@ -35,6 +35,7 @@ export {
   type CallOptions,
   type Channel,
   type ChannelOptions,
+  type ChannelTls,
   type ClientMethod,
   type ServiceClient,
 } from "./client/client.js";

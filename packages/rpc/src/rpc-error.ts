@@ -15,6 +15,11 @@ export interface RpcErrorOptions {
   readonly cause?: unknown;
 }
 
+interface ReceivedOptions {
+  readonly received?: Status;
+  readonly notSent?: boolean;
+}
+
 /** Longest error text sent, in bytes of UTF-8: clients cap the metadata of a call at 32 KiB. */
 export const MAX_MESSAGE_BYTES = 32_000;
 
@@ -27,12 +32,15 @@ export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: Exclude<Code, 0>;
   readonly details: readonly ErrorDetail[];
+  /** True for a failed call of a client that no server received: there was no connection. */
+  readonly notSent: boolean;
   readonly #received: Status | undefined;
 
-  constructor(code: Exclude<Code, 0>, message: string, options: RpcErrorOptions & { readonly received?: Status } = {}) {
+  constructor(code: Exclude<Code, 0>, message: string, options: RpcErrorOptions & ReceivedOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? [];
+    this.notSent = options.notSent ?? false;
     this.#received = options.received;
   }
 
@@ -80,7 +88,11 @@ export function isUnexpected(error: RpcError): boolean {
 export function receivedError(
   code: number,
   message: string,
-  { statusDetails, cause }: { statusDetails?: Uint8Array | undefined; cause?: unknown },
+  {
+    statusDetails,
+    cause,
+    notSent = false,
+  }: { statusDetails?: Uint8Array | undefined; cause?: unknown; readonly notSent?: boolean | undefined },
 ): RpcError {
   const known = codeOf(code);
   let received: Status | undefined;
@@ -89,7 +101,7 @@ export function receivedError(
   } catch {
     received = undefined; // Broken details do not hide the error itself.
   }
-  return new RpcError(known === Code.OK ? Code.UNKNOWN : known, message, { cause, ...(received && { received }) });
+  return new RpcError(known === Code.OK ? Code.UNKNOWN : known, message, { cause, notSent, ...(received && { received }) });
 }
 
 /**

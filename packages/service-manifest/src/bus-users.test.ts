@@ -35,6 +35,14 @@ test("a wildcard of consumers excludes the consumers of other users", () => {
   expect(deny.filter((subject) => subject.includes("FLYTE_TASKS"))).toEqual([]);
 });
 
+test("a second wildcard takes nothing from the first", () => {
+  const consumes = [{ stream: "FLYTE_TASKS", durable: "*" }];
+  const { engine: first, "plugin-any": second } = busUsers([engine, demo, service("plugin-any", { requires: { bus: { consumes } } })]);
+  expect(first?.publish.deny).not.toContain("flyte.dead.*.>");
+  expect(second?.publish.allow).toContain("$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.*");
+  expect(second?.publish.deny).toContain("$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.plugin-demo");
+});
+
 test("no user may read stored messages directly", () => {
   const all = Object.values(users).flatMap(({ publish }) => publish.allow);
   expect(all.filter((subject) => /STREAM\.(MSG|SNAPSHOT)|DIRECT\.GET/.test(subject))).toEqual([]);

@@ -75,7 +75,7 @@ function permissions(id: string, access: BusAccess, users: readonly BusUser[]): 
 /** Lists what a wildcard grants by accident: consumers of other users, and their dead letters. */
 function othersConsumers(id: string, { consumes }: BusAccess, users: readonly BusUser[]): readonly string[] {
   const streams = new Set(consumes.map(({ stream }) => stream));
-  const others = users.filter((user) => user.id !== id).flatMap((user) => user.access.consumes);
+  const others = users.filter((user) => user.id !== id).flatMap((user) => user.access.consumes.filter(({ durable }) => durable !== "*"));
   return [
     ...others.filter(({ stream }) => streams.has(stream)).flatMap(consumerSubjects),
     ...others.flatMap(({ durable }) => putAsideSubjects(durable)),

@@ -28,10 +28,27 @@ export interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** Certificates of a connection, PEM. */
+export interface ChannelTls {
+  /** Roots to trust; absent: those of the system. */
+  readonly roots?: Buffer | undefined;
+  /** Certificate and key that the client presents; both or none. */
+  readonly certificate?: Buffer | undefined;
+  readonly privateKey?: Buffer | undefined;
+  /** Name to find in the server's certificate, if it is not the host of the endpoint. */
+  readonly serverName?: string | undefined;
+}
+
 export interface ChannelOptions {
   /** `host:port` or `http://host:port` in plaintext, `https://host:port` over TLS. */
   readonly endpoint: string;
   readonly maxMessageBytes?: number;
+  /** Largest message that it sends; default: any. */
+  readonly maxSendBytes?: number;
+  /** Connects over TLS, whatever the scheme of the endpoint. */
+  readonly tls?: ChannelTls | undefined;
+  /** Spreads the calls over all addresses of the host; default: one connection. */
+  readonly roundRobin?: boolean;
   /**
    * Deadline of calls with one answer, unless they set one; default {@link DEFAULT_DEADLINE_MS}.
    */
@@ -81,9 +98,14 @@ export type ServiceClient<Service extends DescService> = {
 
 export function openChannel(options: ChannelOptions): Channel {
   const { target, secure } = parseEndpoint(options.endpoint);
-  const grpc = new GrpcClient(target, secure ? credentials.createSsl() : credentials.createInsecure(), {
+  const { tls } = options;
+  const channelCredentials =
+    secure || tls !== undefined
+      ? credentials.createSsl(tls?.roots ?? null, tls?.privateKey ?? null, tls?.certificate ?? null)
+      : credentials.createInsecure();
+  const grpc = new GrpcClient(target, channelCredentials, {
     "grpc.max_receive_message_length": options.maxMessageBytes ?? CLIENT_MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": -1,
+    "grpc.max_send_message_length": options.maxSendBytes ?? -1,
     "grpc.max_metadata_size": 128 * 1024,
     "grpc.initial_reconnect_backoff_ms": 100,
     // A client that starts together with its server connects soon after it, also after a restart of
@@ -92,6 +114,8 @@ export function openChannel(options: ChannelOptions): Channel {
     "grpc.keepalive_time_ms": 30_000,
     "grpc.enable_channelz": 0,
     "grpc.use_local_subchannel_pool": 1,
+    ...(options.roundRobin === true ? { "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }) } : {}),
+    ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
   });
   return {
     ready: (deadlineMs) =>
@@ -176,7 +200,7 @@ async function callUnary(call: Call, request: object): Promise<Message> {
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     const running = call.channel.grpc.makeUnaryRequest(path, encode, decode, request, metadata, grpcOptions, (error, response) => {
       signal?.removeEventListener("abort", cancel);
-      if (error) reject(failureOf(call, error));
+      if (error) reject(failureOf(call, error, running.getPeer()));
       else resolve(response as Buffer);
     });
     const cancel = (): void => running.cancel();
@@ -196,7 +220,7 @@ async function callClientStream(call: Call, requests: AsyncIterable<object>): Pr
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     const stream = call.channel.grpc.makeClientStreamRequest(path, encode, decode, metadata, grpcOptions, (error, response) => {
       signal?.removeEventListener("abort", cancel);
-      if (error) reject(failureOf(call, error));
+      if (error) reject(failureOf(call, error, stream.getPeer()));
       else resolve(response as Buffer);
     });
     const cancel = (): void => stream.cancel();
@@ -248,6 +272,7 @@ async function sendAll(stream: Outgoing, requests: AsyncIterable<object>): Promi
 
 interface Incoming extends AsyncIterable<unknown> {
   cancel(): void;
+  getPeer(): string;
 }
 
 async function* messagesOf(call: Call, stream: Incoming): AsyncGenerator<Message> {
@@ -257,7 +282,7 @@ async function* messagesOf(call: Call, stream: Incoming): AsyncGenerator<Message
   try {
     for await (const bytes of stream) yield decodeResponse(call.method.output, bytes as Buffer);
   } catch (error) {
-    throw error instanceof RpcError ? error : failureOf(call, error as ServiceError);
+    throw error instanceof RpcError ? error : failureOf(call, error as ServiceError, stream.getPeer());
   } finally {
     signal?.removeEventListener("abort", cancel);
     cancel(); // A caller that leaves its loop cancels the call.
@@ -272,9 +297,11 @@ function decodeResponse(schema: DescMessage, bytes: Buffer): Message {
   }
 }
 
-function failureOf({ channel }: Call, error: ServiceError): RpcError {
+/** The peer of a call that was given no connection is the target of its channel. */
+function failureOf({ channel }: Call, error: ServiceError, peer: string): RpcError {
   const details = error.metadata instanceof Metadata ? statusDetails(error.metadata) : undefined;
-  const failure = receivedError(error.code, error.details ?? error.message, { statusDetails: details, cause: error });
+  const notSent = peer === channel.grpc.getChannel().getTarget();
+  const failure = receivedError(error.code, error.details ?? error.message, { statusDetails: details, cause: error, notSent });
   if (failure.code === Code.UNAUTHENTICATED) channel.options.onUnauthenticated?.();
   return failure;
 }

@@ -21,6 +21,8 @@ export interface PluginEnvironment {
   complete(request: TaskRequest, clock: ManualTime): Promise<void> | void;
   /** Number of starts of the attempt; undefined for a plugin without external effects. */
   startCount?(request: TaskRequest): number;
+  /** Waits until nothing is in flight, where the plugin's calls leave the process. */
+  settle?(): Promise<void>;
   /** True while anything of the attempt runs. */
   isRunning?(request: TaskRequest): boolean;
 }
@@ -188,7 +190,7 @@ class Scenario {
       clock: this.clock,
       random: () => 0.5,
     });
-    await settlePromises();
+    await this.settle();
   }
 
   async stopProcess(): Promise<void> {
@@ -200,7 +202,7 @@ class Scenario {
     await this.stopProcess();
     await this.startProcess();
     await this.bus.redeliver();
-    await settlePromises();
+    await this.settle();
   }
 
   async send(desired: DesiredState, request: TaskRequest = this.request): Promise<void> {
@@ -208,7 +210,7 @@ class Scenario {
     copy.desired = desired;
     copy.deleteResources = desired !== DesiredState.RUN;
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, copy));
-    await settlePromises();
+    await this.settle();
   }
 
   /** The request names the resource but no attempt; it is redelivered until it is acknowledged. */
@@ -226,19 +228,27 @@ class Scenario {
     for (let attempt = 0; attempt < 5; attempt++) {
       await this.settleTimers();
       await this.bus.redeliver();
-      await settlePromises();
+      await this.settle();
     }
   }
 
   async complete(): Promise<void> {
-    await settlePromises();
+    await this.settle();
     await this.environment.complete(this.request, this.clock);
-    await settlePromises();
+    await this.settle();
   }
 
   /** Advances the clock for retries and slow stops. */
   async settleTimers(): Promise<void> {
     await this.clock.advance(60_000);
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    await settlePromises();
+    if (this.environment.settle === undefined) return;
+    await this.environment.settle();
+    await settlePromises();
   }
 
   expectLast(...phases: readonly Phase[]): void {
