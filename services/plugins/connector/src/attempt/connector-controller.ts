@@ -1,0 +1,246 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import {
+  type Aborted,
+  attemptKey,
+  isTerminalStatus,
+  type OwningWorkflow,
+  type PluginHost,
+  RetryLater,
+  type TaskStatus,
+  type TerminalStatus,
+} from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { Routes } from "../discovery/routes.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import type { DataStore } from "../result/read-result.js";
+import { decodeState } from "../record/created-task.js";
+import { type CreationRecord, readRecord, recordUri } from "../record/creation-record.js";
+import { LiveAttempt } from "./live-attempt.js";
+import { pollTask } from "../step/poll-task.js";
+import { ServedTypes } from "./served-types.js";
+import { adopt, startTask } from "../step/start-task.js";
+import { resultOfError } from "../step/step-failure.js";
+import { StepTimer } from "./step-timer.js";
+import type { StepConfig, StepContext, StepResult } from "../step/step.js";
+import { type StopConfig, stopTask, type StopTries } from "../step/stop-task.js";
+import { WaitingAttempts } from "./waiting-attempts.js";
+
+export interface ConnectorControllerDeps {
+  readonly endpoints: readonly Endpoint[];
+  readonly store: DataStore;
+  readonly clock: Time;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly routes: () => Routes;
+  readonly config: StepConfig & { readonly stop: StopConfig };
+}
+
+/** Time for which a request waits for the first step, so that one event reports a quick one, ms. */
+const HOLD_MS = 1_000;
+/** Time for which calls in progress may end when the service stops, ms. */
+const DRAIN_MS = 20_000;
+const MAX_STOP_TRIES = 10_000;
+
+/**
+ * Takes attempts through their steps: each is a short piece of work, such as one GetTask, that says
+ * when the next is due. Requests only add attempts and never wait long for a connector.
+ */
+export class ConnectorController {
+  readonly #live = new Map<string, LiveAttempt>();
+  readonly #waiting = new WaitingAttempts();
+  readonly #timer: StepTimer<LiveAttempt>;
+  readonly #context: StepContext;
+  readonly #stopTries = new BoundedMap<string, StopTries>(MAX_STOP_TRIES);
+  readonly #served: ServedTypes;
+  #host: PluginHost | undefined;
+
+  constructor(private readonly deps: ConnectorControllerDeps) {
+    const { endpoints, clock } = deps;
+    this.#timer = new StepTimer(clock, (attempt) => this.#run(attempt));
+    this.#served = new ServedTypes(deps.logger);
+    this.#context = {
+      ...deps,
+      endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
+      show: (attempt, status) => {
+        attempt.status = status;
+        if (!attempt.isHeld) void this.#publish(attempt);
+      },
+    };
+  }
+
+  /** Number of attempts in progress. */
+  get liveCount(): number {
+    return this.#live.size;
+  }
+
+  waitingAt(endpoint: Endpoint): number {
+    return this.#waiting.countAt(endpoint);
+  }
+
+  start(host: PluginHost): void {
+    this.#host = host;
+    this.#served.start(host, this.deps.routes());
+  }
+
+  /** Announces the task types of new routes, and starts attempts that waited for one. */
+  onRoutes(routes: Routes): void {
+    this.#served.onRoutes(routes);
+    for (const attempt of this.#waiting.withoutRoute()) this.#timer.set(attempt, 0);
+  }
+
+  /** Lets calls in progress end; a synchronous task is cut off after {@link DRAIN_MS}. */
+  async stop(): Promise<void> {
+    this.#timer.stop();
+    const drained = Promise.allSettled([...this.#live.values()].map(({ running }) => running));
+    await this.#orAfter(drained, DRAIN_MS);
+    for (const attempt of this.#live.values()) attempt.stopping.abort();
+  }
+
+  async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    const known = this.#live.get(attemptKey(request));
+    if (known !== undefined) return known.status;
+    const attempt = new LiveAttempt(request);
+    this.#live.set(attempt.key, attempt);
+    this.#served.onBegin(attempt.taskType);
+    this.#run(attempt);
+    await this.#orAfter(attempt.running, HOLD_MS);
+    attempt.isHeld = false;
+    return attempt.status;
+  }
+
+  async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    const key = attemptKey(request);
+    const live = this.#live.get(key);
+    if (live !== undefined) {
+      live.stopping.abort();
+      this.#timer.delete(live);
+      this.#waiting.delete(live);
+      await live.running;
+      if (isTerminalStatus(live.status)) {
+        this.#remove(live);
+        return live.status;
+      }
+    }
+    const status = await this.#stop(request, live);
+    if (live !== undefined) this.#remove(live);
+    this.#stopTries.delete(key);
+    return status;
+  }
+
+  listAttempts({ workflowKey, owner }: OwningWorkflow): readonly TaskRequest[] {
+    const isOwned = (attempt: LiveAttempt) => attempt.request.workflowKey === workflowKey && attempt.ownerUid === (owner?.uid ?? "");
+    return [...this.#live.values()].filter(isOwned).map(({ request }) => request);
+  }
+
+  /** Deletes the record of the creation, in which an id of the connector may hold credentials. */
+  async finalize({ outputPrefix, deleteResources }: TaskRequest): Promise<void> {
+    if (!deleteResources || outputPrefix === "") return;
+    await orRetryLater(() => this.deps.store.delete(recordUri(outputPrefix)));
+  }
+
+  #run(attempt: LiveAttempt): void {
+    attempt.running = this.#advance(attempt);
+  }
+
+  /** Never rejects. */
+  async #advance(attempt: LiveAttempt): Promise<void> {
+    this.#waiting.delete(attempt);
+    const result = await this.#step(attempt);
+    if (attempt.isStopping) return;
+    attempt.status = result.status;
+    if (!attempt.isHeld) await this.#publish(attempt);
+    if (attempt.isStopping) return;
+    if (result.againInMs === undefined) {
+      this.#remove(attempt);
+      return;
+    }
+    if (result.waitsFor !== undefined) this.#waiting.add(attempt, result.waitsFor);
+    this.#timer.set(attempt, result.againInMs);
+  }
+
+  async #step(attempt: LiveAttempt): Promise<StepResult> {
+    const context = this.#context;
+    try {
+      if (attempt.created !== undefined) return await pollTask(attempt, attempt.created, context);
+      const stored = await this.#taskOfState(attempt.request);
+      return await (stored === undefined || stored === "begun" ? startTask(attempt, context) : adopt(attempt, stored, context));
+    } catch (error) {
+      return resultOfError(attempt, error, context);
+    }
+  }
+
+  async #taskOfState({ pluginState, outputPrefix }: TaskRequest): Promise<CreationRecord | undefined> {
+    const state = decodeState(pluginState);
+    return state === "inRecord" ? readRecord(this.deps.store, outputPrefix) : state;
+  }
+
+  async #publish(attempt: LiveAttempt): Promise<void> {
+    try {
+      await this.#host?.publishStatus(attempt.request, attempt.status);
+    } catch (error) {
+      this.deps.logger.warn(
+        { attempt: attempt.key, error: String(error) },
+        "the status of an attempt cannot be reported; propeller will ask again",
+      );
+    }
+  }
+
+  async #stop(request: TaskRequest, live: LiveAttempt | undefined): Promise<Aborted> {
+    const { clock, config } = this.deps;
+    if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return { phase: "ABORTED" };
+    const task = live?.created ?? (await this.#storedTask(request));
+    if (task === undefined) return { phase: "ABORTED" };
+    if (task === "begun") {
+      return {
+        phase: "ABORTED",
+        reason: "aborted while the task was being created; its connector may have created a job whose id is unknown",
+      };
+    }
+    const key = attemptKey(request);
+    const tries = this.#stopTries.get(key) ?? { sinceMs: clock.elapsed(), errors: 0 };
+    this.#stopTries.set(key, tries);
+    const endpoint = this.#context.endpoints.get(task.endpoint);
+    return stopTask({ task, endpoint, outputPrefix: request.outputPrefix, tries, config: config.stop, clock });
+  }
+
+  /** The task that an earlier process created. */
+  async #storedTask(request: TaskRequest): Promise<CreationRecord | undefined> {
+    const { outputPrefix } = request;
+    return orRetryLater(async () => {
+      const task = await this.#taskOfState(request);
+      return task ?? (outputPrefix === "" ? undefined : readRecord(this.deps.store, outputPrefix));
+    });
+  }
+
+  #remove(attempt: LiveAttempt): void {
+    if (this.#live.get(attempt.key) !== attempt) return;
+    this.#live.delete(attempt.key);
+    this.#waiting.delete(attempt);
+    this.#timer.delete(attempt);
+    const { slot } = attempt;
+    attempt.releaseSlot();
+    this.#served.onEnd(attempt.taskType);
+    const next = slot === undefined ? undefined : this.#waiting.nextAt(slot);
+    if (next !== undefined) this.#timer.set(next, 0);
+  }
+
+  async #orAfter(work: Promise<unknown>, ms: number): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const timeout = new Promise<void>((resolve) => {
+      cancel = this.deps.clock.schedule(ms, resolve);
+    });
+    await Promise.race([work, timeout]);
+    cancel();
+  }
+}
+
+async function orRetryLater<T>(access: () => Promise<T>): Promise<T> {
+  try {
+    return await access();
+  } catch (error) {
+    if (!(error instanceof BlobUnavailableError)) throw error;
+    throw new RetryLater(`the record of the task cannot be reached: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,116 @@
+import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { z } from "zod";
+import { endpointConfig } from "./endpoint/endpoint-config.js";
+import { manifest } from "./manifest.js";
+
+const minutes = (count: number) => count * 60_000;
+
+const polling = {
+  /** Delay before the first GetTask after the creation, ms. */
+  initialMs: z.int().min(50).default(500),
+  /** Growth of the delay from one GetTask to the next. */
+  growth: z.number().min(1).default(1.5),
+  /** Maximum of the delay, ms. Once a task is a minute old, the delay is at least one second. */
+  maxMs: z.int().min(50).default(10_000),
+};
+
+export const connectorConfig = z
+  .strictObject({
+    nats: natsSettings,
+    /** Leader election among the replicas of one data plane: one serves, the others are standbys. */
+    lead: z
+      .strictObject({
+        /** False: this is the only replica. */
+        enabled: z.boolean().default(false),
+        /** Namespace of the Leases; it must exist. */
+        namespace: z.string().default("flyte"),
+        /** Name of the group of replicas. */
+        group: z.string().default(manifest.id),
+        /** Time without renewal after which the leader is replaced. */
+        leaseMs: z.int().min(1_000).default(10_000),
+      })
+      .prefault({}),
+    kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
+    storage: z.strictObject(blobStoreSettings).prefault({}),
+    /** Addresses of connectors. Of two that announce a task type the first serves it. */
+    endpoints: z.array(endpointConfig).default([]),
+    /**
+     * Task type → name of the endpoint that serves it, whether or not it announces the type; before
+     * other plugin services and announcements.
+     */
+    connectorForTaskTypes: z.record(z.string().min(1), z.string()).default({}),
+    /** Announced task types that no connector may serve. */
+    excludedTaskTypes: z.array(z.string().min(1)).default(["container", "python-task", "raw-container", "sidecar"]),
+    discovery: z
+      .strictObject({
+        /** Interval between two ListAgents of an endpoint, ms. */
+        pollIntervalMs: z.int().min(100).default(10_000),
+        /**
+         * Time after the start in which other plugin services are heard before announced task types
+         * are served, ms.
+         */
+        startDelayMs: z.int().min(0).default(25_000),
+        /**
+         * Time after which a task type belongs to no other plugin service any more when none has
+         * announced it, ms.
+         */
+        forgetOthersMs: z.int().min(1).default(minutes(60)),
+      })
+      .prefault({}),
+    /** Intervals of GetTask. */
+    polling: z.strictObject(polling).prefault({}),
+    /** Task type → intervals of GetTask of its tasks. */
+    pollingOfTaskTypes: z.record(z.string(), z.strictObject(polling)).default({}),
+    failures: z
+      .strictObject({
+        /** Time in a row without an answer of the connector after which an attempt fails, ms. */
+        unavailableMs: z.int().min(0).default(minutes(30)),
+        /** Number of errors of GetTask in a row after which an attempt fails. */
+        getTaskErrors: z.int().min(1).default(5),
+      })
+      .prefault({}),
+    abort: z
+      .strictObject({
+        /** Interval of GetTask after DeleteTask, ms. */
+        checkIntervalMs: z.int().min(50).default(1_000),
+        /** Time after which a deleted task counts as aborted although GetTask reports it, ms. */
+        timeoutMs: z.int().min(0).default(10_000),
+      })
+      .prefault({}),
+    limits: z
+      .strictObject({
+        /** Maximum size of outputs.pb or error.pb, bytes. */
+        maxOutputBytes: z
+          .int()
+          .min(1)
+          .default(10 * 1024 * 1024),
+        /** Maximum size of outputs passed by value, bytes; larger ones go to outputs.pb. */
+        inlineBytes: z
+          .int()
+          .min(0)
+          .default(8 * 1024),
+      })
+      .prefault({}),
+    /** Maximum of unacknowledged requests per task type. */
+    maxInFlight: z.int().min(1).default(1_000),
+    /**
+     * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one.
+     */
+    cluster: z.string().default(""),
+    /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
+    producerId: z.string().optional(),
+    logLevel,
+    ops: opsSettings(manifest.opsPort),
+  })
+  .superRefine(({ endpoints, connectorForTaskTypes }, context) => {
+    const names = endpoints.map(({ name }) => name);
+    const issue = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) !== index) issue(["endpoints", index, "name"], `another endpoint has the name ${name}`);
+    }
+    for (const [taskType, name] of Object.entries(connectorForTaskTypes)) {
+      if (!names.includes(name)) issue(["connectorForTaskTypes", taskType], `no endpoint has the name ${name}`);
+    }
+  });
+
+export type ConnectorServiceConfig = z.infer<typeof connectorConfig>;

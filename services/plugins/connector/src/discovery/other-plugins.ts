@@ -1,0 +1,32 @@
+import { BoundedMap } from "@flyte-ts/async";
+import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
+
+/** Bounds what a client that may publish heartbeats can invent. */
+const MAX_TRACKED = 1_000;
+
+/** Task types of other plugin services, by their heartbeats. */
+export class OtherPlugins {
+  readonly #heardAt = new BoundedMap<string, number>(MAX_TRACKED);
+
+  /**
+   * @param ownName name of this plugin: replicas and predecessors of this service have it too
+   * @param forgetMs time after the last heartbeat for which a type still belongs to its service, ms
+   */
+  constructor(
+    private readonly ownName: string,
+    private readonly forgetMs: number,
+  ) {}
+
+  /** Returns true when a type is new. */
+  onHeartbeat({ name, taskTypes }: PluginHeartbeat, now: number): boolean {
+    if (name === this.ownName) return false;
+    const before = this.#heardAt.size;
+    for (const taskType of taskTypes) this.#heardAt.set(taskType, now);
+    return this.#heardAt.size !== before;
+  }
+
+  taskTypes(now: number): ReadonlySet<string> {
+    for (const [taskType, at] of this.#heardAt) if (now - at >= this.forgetMs) this.#heardAt.delete(taskType);
+    return new Set(this.#heardAt.keys());
+  }
+}

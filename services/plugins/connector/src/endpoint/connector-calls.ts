@@ -1,0 +1,31 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  Agent,
+  CreateRequestHeaderSchema,
+  CreateTaskRequestSchema,
+  DeleteTaskRequestSchema,
+  GetTaskRequestSchema,
+  Resource,
+} from "@flyte-ts/idl/flyteidl/admin/agent_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+
+export interface SyncTask {
+  readonly header: MessageInitShape<typeof CreateRequestHeaderSchema>;
+  readonly inputs: LiteralMap;
+}
+
+/**
+ * The calls of one connector endpoint, each with its timeout.
+ *
+ * Every method rejects with an RpcError.
+ */
+export interface ConnectorCalls {
+  listAgents(): Promise<readonly Agent[]>;
+  /** Resolves to `resource_meta`, which may hold credentials and must not be logged. */
+  createTask(request: MessageInitShape<typeof CreateTaskRequestSchema>): Promise<Uint8Array>;
+  /** Undefined when the connector answers without a resource. */
+  getTask(request: MessageInitShape<typeof GetTaskRequestSchema>, signal?: AbortSignal): Promise<Resource | undefined>;
+  deleteTask(request: MessageInitShape<typeof DeleteTaskRequestSchema>): Promise<void>;
+  executeTaskSync(task: SyncTask, signal?: AbortSignal): Promise<Resource | undefined>;
+  close(): void;
+}

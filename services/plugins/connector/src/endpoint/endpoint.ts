@@ -1,0 +1,128 @@
+import type { Time } from "@flyte-ts/async";
+import { codeName, RpcError } from "@flyte-ts/rpc";
+import { CallFailure, callFailure, isNoAnswer } from "./call-failure.js";
+import { CallLimiter, type Lane } from "./call-limiter.js";
+import { CircuitBreaker } from "./circuit-breaker.js";
+import type { ConnectorCalls } from "./connector-calls.js";
+import type { EndpointConfig } from "./endpoint-config.js";
+import { TaskSlots } from "./task-slots.js";
+
+export interface EndpointDeps {
+  readonly calls: ConnectorCalls;
+  readonly clock: Time;
+  readonly random: () => number;
+  /** Called after each call, with the name of its status code. */
+  readonly onCall?: (call: {
+    readonly endpoint: string;
+    readonly call: string;
+    readonly code: string;
+    readonly durationMs: number;
+  }) => void;
+}
+
+export interface EndpointCall<T> {
+  /** Name of the RPC. */
+  readonly name: string;
+  readonly lane: Lane;
+  readonly run: (calls: ConnectorCalls) => Promise<T>;
+  /** Asked when it is the call's turn: true drops it. */
+  readonly isObsolete?: () => boolean;
+  /** True: a passed deadline is the task's and says nothing about the endpoint. */
+  readonly isLong?: boolean;
+}
+
+/** One address of connectors, with its own limits: one that is slow or away delays no other. */
+export class Endpoint {
+  readonly slots: TaskSlots;
+  readonly #limiter: CallLimiter;
+  readonly #breaker: CircuitBreaker;
+  #listing = 0;
+
+  constructor(
+    readonly config: EndpointConfig,
+    private readonly deps: EndpointDeps,
+  ) {
+    this.slots = new TaskSlots(config.limits);
+    this.#limiter = new CallLimiter(config.limits, deps.clock);
+    this.#breaker = new CircuitBreaker(deps);
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  /** True unless several calls in a row had no answer. */
+  get isAnswering(): boolean {
+    return !this.#breaker.isOpen;
+  }
+
+  /** Number of calls that wait for their turn or are in progress. */
+  get openCalls(): number {
+    return this.#limiter.waiting + this.#limiter.running + this.#listing;
+  }
+
+  /** Task types whose creation may be repeated. */
+  isIdempotent(taskType: string): boolean {
+    return this.config.idempotentTaskTypes.includes(taskType);
+  }
+
+  /**
+   * Calls the connector when its limits allow it.
+   *
+   * @throws CallFailure
+   */
+  async call<T>(call: EndpointCall<T>): Promise<T> {
+    this.#refuseWhileOpen(call.name);
+    return this.#limiter.run(call.lane, async () => {
+      if (call.isObsolete?.() === true) {
+        throw new CallFailure(`${call.name} is no longer needed`, { kind: "unavailable", withoutEffect: true });
+      }
+      const delayMs = this.#breaker.admit();
+      if (delayMs > 0) throw this.#away(call.name, delayMs);
+      return this.#observed(call);
+    });
+  }
+
+  /** Asks for the connectors, beside the limits: the answer ends an outage. @throws CallFailure */
+  async listAgents() {
+    this.#listing++;
+    try {
+      return await this.#observed({ name: "ListAgents", lane: "poll", run: (calls) => calls.listAgents() });
+    } finally {
+      this.#listing--;
+    }
+  }
+
+  close(): void {
+    this.deps.calls.close();
+  }
+
+  /** Spares the queue calls that would be refused at their turn. */
+  #refuseWhileOpen(name: string): void {
+    const delayMs = this.#breaker.restMs();
+    if (delayMs > 0) throw this.#away(name, delayMs);
+  }
+
+  #away(name: string, retryAfterMs: number): CallFailure {
+    const message = this.#breaker.reason || `connector endpoint ${JSON.stringify(this.name)}, ${name}: no answer`;
+    return new CallFailure(message, { kind: "unavailable", withoutEffect: true, retryAfterMs });
+  }
+
+  async #observed<T>({ name, run, isLong = false }: EndpointCall<T>): Promise<T> {
+    const { calls, clock, onCall } = this.deps;
+    const startedAt = clock.elapsed();
+    const record = (code: string) => onCall?.({ endpoint: this.name, call: name, code, durationMs: clock.elapsed() - startedAt });
+    try {
+      const answer = await run(calls);
+      this.#breaker.onAnswer();
+      record("OK");
+      return answer;
+    } catch (error) {
+      const failure = callFailure(error, this.name, name);
+      if (isNoAnswer(error) && !(isLong && !failure.withoutEffect)) this.#breaker.onNoAnswer(failure.message);
+      else this.#breaker.onAnswer();
+      record(error instanceof RpcError ? codeName(error.code) : "UNKNOWN");
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { defineService } from "@flyte-ts/service-manifest";
+
+export const manifest = defineService({
+  id: "plugin-connector",
+  description: "Runs tasks on connectors: gRPC services that start jobs elsewhere, such as those of flytekit.",
+  plane: "data",
+  optional: true,
+  opsPort: 10_262,
+  requires: {
+    // Its task types are those that connectors announce, so it has no fixed consumers.
+    bus: {
+      publishes: ["flyte.event.task.*", "flyte.plugin.hello"],
+      subscribes: ["flyte.plugin.hello"],
+      readsStreams: ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"],
+      consumes: [{ stream: "FLYTE_TASKS", durable: "*" }],
+    },
+    blobStore: {},
+    kubernetes: "own",
+  },
+  connects: { "endpoints.*.address": "connectors" },
+  permissions: [
+    {
+      scope: "namespace",
+      apiGroup: "coordination.k8s.io",
+      resources: ["leases"],
+      verbs: ["create", "delete", "list", "patch", "update", "watch"],
+      reason: "Elects the leader among its replicas.",
+      rareVerbs: { update: "a standby takes over from a dead leader" },
+    },
+  ],
+  kubernetes: {
+    comment: "One replica leads, the other is a standby.",
+    resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "1Gi" } },
+    podFields: { LEAD__NAMESPACE: "metadata.namespace" },
+  },
+  settings: {
+    kubernetes: { lead: { enabled: true } },
+  },
+  metricsPrefix: "flyte_plugin_",
+});

@@ -1,0 +1,47 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { TaskExecutionMetadataSchema } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import type { CallFailure } from "../endpoint/call-failure.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import type { LiveAttempt } from "../attempt/live-attempt.js";
+import { FAILED_CODE, waitForConnector } from "./step-failure.js";
+import type { StepContext, StepResult } from "./step.js";
+
+/** A task that is ready to be created. */
+export interface TaskCreation {
+  readonly endpoint: Endpoint;
+  readonly request: {
+    readonly inputs: LiteralMap;
+    readonly template: TaskTemplate;
+    readonly outputPrefix: string;
+    readonly taskExecutionMetadata: MessageInitShape<typeof TaskExecutionMetadataSchema>;
+  };
+}
+
+/** Failure of a call whose effect is unknown: a job may exist that no id refers to. */
+export function creationUnknown(attempt: LiveAttempt, why: string): RetryableFailure {
+  attempt.isCreationUnknown = true;
+  const message = `the connector may have created a job whose id is unknown: ${why}`;
+  return new RetryableFailure({ code: "CreationUnknown", message, kind: "SYSTEM" });
+}
+
+/** Decides on a failed CreateTask or ExecuteTaskSync. @throws PermanentFailure, RetryableFailure */
+export function resultOfStartFailure(
+  attempt: LiveAttempt,
+  { endpoint, failure }: { readonly endpoint: Endpoint; readonly failure: CallFailure },
+  context: StepContext,
+): StepResult {
+  const { message } = failure;
+  switch (failure.kind) {
+    case "unavailable":
+      if (failure.withoutEffect || endpoint.isIdempotent(attempt.taskType)) return waitForConnector(attempt, failure, context);
+      throw creationUnknown(attempt, message);
+    case "invalid":
+    case "missing":
+      throw new PermanentFailure({ code: FAILED_CODE, message });
+    case "error":
+      throw new RetryableFailure({ code: FAILED_CODE, message, kind: "USER" });
+  }
+}

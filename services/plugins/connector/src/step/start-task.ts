@@ -1,0 +1,111 @@
+import { retry } from "@flyte-ts/async";
+import { PermanentFailure } from "@flyte-ts/task-plugin";
+import { findRoute, type Route } from "../discovery/routes.js";
+import { CallFailure } from "../endpoint/call-failure.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import { taskInputs } from "../task/task-inputs.js";
+import { taskMetadata } from "../task/task-metadata.js";
+import { taskTemplate } from "../task/task-template.js";
+import type { CreatedTask } from "../record/created-task.js";
+import { beginCreation, recordCreated } from "../record/creation-record.js";
+import type { LiveAttempt } from "../attempt/live-attempt.js";
+import { pollDelay } from "./poll-delay.js";
+import { pollTask } from "./poll-task.js";
+import { runSyncTask } from "./run-sync-task.js";
+import { creationUnknown, resultOfStartFailure, type TaskCreation } from "./start-failure.js";
+import type { StepContext, StepResult } from "./step.js";
+
+/** Checks again without a change of routes or slots, ms. */
+const RECHECK_MS = 30_000;
+const RECORD_RETRY = { initialMs: 500, maxMs: 15_000, jitter: 0.4 };
+
+/**
+ * Creates the task of an attempt at most once, when an endpoint has its type and room for it. A
+ * synchronous connector runs it at once.
+ */
+export async function startTask(attempt: LiveAttempt, context: StepContext): Promise<StepResult> {
+  const route = routeOf(attempt, context);
+  if (typeof route === "string") return { status: attempt.waiting(route), againInMs: RECHECK_MS, waitsFor: "route" };
+  const endpoint = context.endpoints.get(route.endpoint) as Endpoint;
+  if (attempt.slot !== endpoint) {
+    const full = endpoint.slots.fullReason(attempt.project);
+    if (full !== undefined) {
+      const reason = `waiting for connector endpoint ${JSON.stringify(endpoint.name)}: ${full}`;
+      return { status: attempt.waiting(reason), againInMs: RECHECK_MS, waitsFor: endpoint };
+    }
+    attempt.occupySlot(endpoint);
+  }
+  const inputs = await taskInputs(attempt.request, context.store);
+  const template = await taskTemplate(attempt.request, inputs, context.store);
+  const earlier = attempt.hasBegun ? undefined : await beginCreation(context.store, attempt.source.outputPrefix);
+  if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
+  if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
+  attempt.hasBegun = true;
+  const request = {
+    inputs,
+    template,
+    outputPrefix: attempt.source.outputPrefix,
+    taskExecutionMetadata: taskMetadata(attempt.request),
+  };
+  return route.isSync ? runSyncTask(attempt, { endpoint, request }, context) : createTask(attempt, { endpoint, request }, context);
+}
+
+/** Continues a task that an earlier process created. */
+export function adopt(attempt: LiveAttempt, task: CreatedTask, context: StepContext): Promise<StepResult> {
+  attempt.onCreated(task, context.clock.elapsed());
+  const endpoint = context.endpoints.get(task.endpoint);
+  if (endpoint !== undefined) attempt.occupySlot(endpoint);
+  return pollTask(attempt, task, context);
+}
+
+/**
+ * Returns the endpoint of an attempt, or a reason to wait while none has the type.
+ *
+ * @throws PermanentFailure for an unknown version, CallFailure while the endpoint has not answered.
+ */
+function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): Route | string {
+  const found = findRoute(routes(), taskType, version);
+  switch (found.kind) {
+    case "found":
+      return found.route;
+    case "unknownType":
+      return `no connector announces the task type ${JSON.stringify(taskType)}`;
+    case "unanswered": {
+      const message = `connector endpoint ${JSON.stringify(found.endpoint)} has not answered yet`;
+      throw new CallFailure(message, { kind: "unavailable", withoutEffect: true });
+    }
+    case "unknownVersion":
+      throw new PermanentFailure({
+        code: "BadTaskSpecification",
+        message: `task type ${JSON.stringify(taskType)} has version ${version}; the connectors at ${found.endpoints.join(", ")} know the versions ${found.known.join(", ")}`,
+      });
+  }
+}
+
+async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreation, context: StepContext): Promise<StepResult> {
+  const { clock, store, random, config } = context;
+  let resourceMeta: Uint8Array;
+  try {
+    resourceMeta = await endpoint.call({
+      name: "CreateTask",
+      lane: "start",
+      isObsolete: () => attempt.isStopping,
+      run: (calls) => calls.createTask(request),
+    });
+  } catch (error) {
+    if (!(error instanceof CallFailure)) throw error;
+    return resultOfStartFailure(attempt, { endpoint, failure: error }, context);
+  }
+  const { taskType, version } = attempt;
+  const task: CreatedTask = { endpoint: endpoint.name, taskType, version, resourceMeta };
+  attempt.onCreated(task, clock.elapsed());
+  // An abort deletes the task by the id in memory.
+  await retry(
+    () => recordCreated(store, attempt.source.outputPrefix, task),
+    { ...RECORD_RETRY, signal: attempt.stopping.signal, random },
+    clock,
+  );
+  const polling = config.pollingOfTaskTypes[taskType] ?? config.polling;
+  const reason = `task created by connector endpoint ${JSON.stringify(endpoint.name)}`;
+  return { status: { phase: "QUEUED", reason, ...attempt.pluginState() }, againInMs: pollDelay(polling, { polls: 0, ageMs: 0, random }) };
+}

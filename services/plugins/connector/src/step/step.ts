@@ -1,0 +1,39 @@
+import type { Time } from "@flyte-ts/async";
+import type { TaskStatus } from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { Routes } from "../discovery/routes.js";
+import type { Endpoint } from "../endpoint/endpoint.js";
+import type { DataStore, ResultLimits } from "../result/read-result.js";
+import type { LiveAttempt } from "../attempt/live-attempt.js";
+import type { PollingConfig } from "./poll-delay.js";
+
+/** Result of one step of an attempt. */
+export interface StepResult {
+  readonly status: TaskStatus;
+  /** Delay before the next step, ms; absent after the end. */
+  readonly againInMs?: number;
+  /** Repeated as soon as this changes. */
+  readonly waitsFor?: "route" | Endpoint;
+}
+
+export interface StepConfig {
+  readonly polling: PollingConfig;
+  /** Task type → intervals. */
+  readonly pollingOfTaskTypes: Readonly<Record<string, PollingConfig>>;
+  readonly unavailableMs: number;
+  readonly getTaskErrors: number;
+  readonly limits: ResultLimits;
+}
+
+/** Environment of the steps. */
+export interface StepContext {
+  readonly config: StepConfig;
+  readonly store: DataStore;
+  readonly clock: Time;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly routes: () => Routes;
+  /** Shows a status in the middle of a step. */
+  readonly show: (attempt: LiveAttempt, status: TaskStatus) => void;
+}

@@ -1,0 +1,122 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type Agent,
+  AgentSchema,
+  type CreateTaskRequest,
+  type ExecuteTaskSyncRequest,
+  type Resource,
+  ResourceSchema,
+} from "@flyte-ts/idl/flyteidl/admin/agent_pb";
+import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { AgentMetadataService, AsyncAgentService, SyncAgentService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
+import { Code, implement, RpcError, type ServedService } from "@flyte-ts/rpc";
+import type { ConnectorCalls, SyncTask } from "./endpoint/connector-calls.js";
+
+export type ResourceInit = MessageInitShape<typeof ResourceSchema>;
+
+export interface ToyJob {
+  readonly request: CreateTaskRequest;
+  starts: number;
+  isDeleted: boolean;
+  resource: ResourceInit;
+  polls: number;
+}
+
+/**
+ * A connector in this process, by direct calls or over gRPC. Jobs run until a test ends them; the
+ * output prefix is their id.
+ */
+export class ToyConnector implements ConnectorCalls {
+  readonly jobs = new Map<string, ToyJob>();
+  agents: Agent[] = [
+    create(AgentSchema, { name: "async", supportedTaskCategories: [{ name: "toy", version: 0 }] }),
+    create(AgentSchema, { name: "sync", isSync: true, supportedTaskCategories: [{ name: "sync-toy", version: 0 }] }),
+  ];
+  /** Called before each call; may throw, or wait. */
+  onCall: (name: string) => Promise<void> | void = () => undefined;
+  /** Called after the creation, before its answer. */
+  onCreated: () => void = () => undefined;
+  onSync: (task: SyncTask) => ResourceInit = () => ({ phase: Phase.SUCCEEDED });
+  /** Appended to the ids of jobs. */
+  metaSuffix = "";
+  readonly calls: string[] = [];
+  deleteStops = true;
+
+  async listAgents() {
+    await this.#begin("ListAgents");
+    return this.agents;
+  }
+
+  async createTask(request: Parameters<ConnectorCalls["createTask"]>[0]) {
+    await this.#begin("CreateTask");
+    const known = this.jobs.get(request.outputPrefix ?? "");
+    if (known !== undefined) known.starts++;
+    const job = { request: request as CreateTaskRequest, starts: 1, isDeleted: false, polls: 0, resource: { phase: Phase.RUNNING } };
+    if (known === undefined) this.jobs.set(request.outputPrefix ?? "", job);
+    this.onCreated();
+    return Buffer.from(`${request.outputPrefix}#${this.metaSuffix}`);
+  }
+
+  async getTask({ resourceMeta }: Parameters<ConnectorCalls["getTask"]>[0]): Promise<Resource> {
+    await this.#begin("GetTask");
+    const job = this.#job(resourceMeta);
+    job.polls++;
+    return create(ResourceSchema, job.resource);
+  }
+
+  async deleteTask({ resourceMeta }: Parameters<ConnectorCalls["deleteTask"]>[0]) {
+    await this.#begin("DeleteTask");
+    const job = this.#job(resourceMeta);
+    job.isDeleted = true;
+    if (this.deleteStops) job.resource = { phase: Phase.ABORTED };
+  }
+
+  async executeTaskSync(task: SyncTask): Promise<Resource> {
+    await this.#begin("ExecuteTaskSync");
+    return create(ResourceSchema, this.onSync(task));
+  }
+
+  close(): void {
+    this.calls.push("close");
+  }
+
+  /** The same connector over gRPC. */
+  services(): ServedService[] {
+    const sync = (requests: AsyncIterable<ExecuteTaskSyncRequest>) => this.#sync(requests);
+    return [
+      implement(AgentMetadataService, { listAgents: async () => ({ agents: await this.listAgents() }) }),
+      implement(AsyncAgentService, {
+        createTask: async (request) => ({ resourceMeta: await this.createTask(request) }),
+        getTask: async (request) => ({ resource: await this.getTask(request) }),
+        deleteTask: async (request) => {
+          await this.deleteTask(request);
+          return {};
+        },
+      }),
+      implement(SyncAgentService, { executeTaskSync: sync }),
+    ];
+  }
+
+  async *#sync(requests: AsyncIterable<ExecuteTaskSyncRequest>) {
+    const parts = [];
+    for await (const { part } of requests) parts.push(part);
+    const [header, inputs] = parts;
+    if (header?.case !== "header" || inputs?.case !== "inputs") throw new RpcError(Code.INTERNAL, "header, then inputs");
+    const resource = await this.executeTaskSync({ header: header.value, inputs: inputs.value });
+    yield { res: { case: "header" as const, value: { resource } } };
+  }
+
+  async #begin(name: string): Promise<void> {
+    this.calls.push(name);
+    await this.onCall(name);
+  }
+
+  #job(resourceMeta: Uint8Array | undefined): ToyJob {
+    const [prefix = ""] = Buffer.from(resourceMeta ?? [])
+      .toString()
+      .split("#");
+    const job = this.jobs.get(prefix);
+    if (job === undefined) throw new RpcError(Code.NOT_FOUND, "there is no such job");
+    return job;
+  }
+}
