@@ -97,6 +97,7 @@ const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 
 /** Packages that the tests of one package may import in addition, to act as the other side. */
 const FOR_TESTS_OF = {
+  "services/plugins/connector": ["local-stack"],
   "packages/local-stack": ["config"],
   "packages/client": ["telemetry"],
   "packages/input-limits": ["idl"],

@@ -12,8 +12,8 @@ export interface PluginHost {
   publishStatus(request: TaskRequest, status: TaskStatus): Promise<void>;
   /**
    * Replaces the task types of a plugin with `dynamicTaskTypes`: subscribes to the requests of new
-   * ones, unsubscribes from those that are missing, and announces the set to propeller. Requests for
-   * a type that left wait on the bus until a service has it.
+   * ones, unsubscribes from those that are missing, and announces the set to propeller. Requests
+   * for a type that left wait on the bus until a service has it.
    *
    * @throws the error of the bus for a type to which it cannot subscribe; the others are served.
    */
@@ -67,8 +67,8 @@ export interface Plugin {
 }
 
 /**
- * @throws RangeError when the plugin serves no task type, or the same one twice, or fixed ones beside
- *   those that it sets later.
+ * @throws RangeError when the plugin serves no task type, or the same one twice, or fixed ones
+ *   beside those that it sets later.
  */
 export function definePlugin(plugin: Plugin): Plugin {
   if (plugin.name === "") throw new RangeError("a plugin needs a name");

@@ -55,8 +55,8 @@ export class TaskTypeSubscriptions {
    * Replaces the set and announces it. Resolves when the types that left are no longer received and
    * those that came are.
    *
-   * @throws the error of the bus for a type to which it cannot subscribe; the type is then not served,
-   *   and the others are.
+   * @throws the error of the bus for a type to which it cannot subscribe; the type is then not
+   *   served, and the others are.
    */
   async set(taskTypes: readonly string[]): Promise<void> {
     if (this.#closed) return;

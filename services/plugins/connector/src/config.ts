@@ -17,7 +17,9 @@ const polling = {
 export const connectorConfig = z
   .strictObject({
     nats: natsSettings,
-    /** Leader election among the replicas of one data plane: one serves, the others are standbys. */
+    /**
+     * Leader election among the replicas of one data plane: one serves, the others are standbys.
+     */
     lead: z
       .strictObject({
         /** False: this is the only replica. */
@@ -94,7 +96,8 @@ export const connectorConfig = z
     /** Maximum of unacknowledged requests per task type. */
     maxInFlight: z.int().min(1).default(1_000),
     /**
-     * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one.
+     * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single
+     * one.
      */
     cluster: z.string().default(""),
     /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */

@@ -1,4 +1,4 @@
-import { BlobUnavailableError } from "@flyte-ts/blobstore";
+import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { DataStore } from "./result/read-result.js";
 
 /** A blob store in memory that can be away. */
@@ -6,9 +6,11 @@ export class MemoryStore implements DataStore {
   readonly blobs = new Map<string, Uint8Array>();
   isAway = false;
 
-  async get(uri: string): Promise<Uint8Array | undefined> {
+  async get(uri: string, { maxBytes }: { readonly maxBytes?: number | undefined } = {}): Promise<Uint8Array | undefined> {
     await this.#reach(uri);
-    return this.blobs.get(uri);
+    const bytes = this.blobs.get(uri);
+    if (bytes !== undefined && maxBytes !== undefined && bytes.length > maxBytes) throw new BlobTooLargeError(uri, bytes.length, maxBytes);
+    return bytes;
   }
 
   async put(uri: string, bytes: Uint8Array, options: { readonly ifAbsent?: boolean | undefined } = {}): Promise<"written" | "exists"> {

@@ -71,7 +71,7 @@ export class ToyConnector implements ConnectorCalls {
     if (this.deleteStops) job.resource = { phase: Phase.ABORTED };
   }
 
-  async executeTaskSync(task: SyncTask): Promise<Resource> {
+  async executeTaskSync(task: SyncTask, _signal?: AbortSignal): Promise<Resource> {
     await this.#begin("ExecuteTaskSync");
     return create(ResourceSchema, this.onSync(task));
   }

@@ -4,7 +4,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { CallFailure } from "../endpoint/call-failure.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { type AnnouncedType, announcedTypes } from "./announced-types.js";
-import { OtherPlugins } from "./other-plugins.js";
+import { ForeignTaskTypes } from "./foreign-task-types.js";
 import { RouteLog } from "./route-log.js";
 import { buildRoutes, NO_ROUTES, type Routes } from "./routes.js";
 
@@ -36,16 +36,19 @@ export interface DiscoveryDeps {
  */
 export class Discovery {
   readonly #announced = new Map<string, readonly AnnouncedType[]>();
-  /** Endpoints that have answered or failed once: a slow first one must not lose its types to others. */
+  /**
+   * Endpoints that have answered or failed once: a slow first one must not lose its types to
+   * others.
+   */
   readonly #asked = new Set<string>();
-  readonly #others: OtherPlugins;
+  readonly #others: ForeignTaskTypes;
   readonly #log: RouteLog;
   #routes: Routes = NO_ROUTES;
   #startedAt = 0;
   #polls: readonly Closeable[] = [];
 
   constructor(private readonly deps: DiscoveryDeps) {
-    this.#others = new OtherPlugins(deps.pluginName, deps.config.forgetOthersMs);
+    this.#others = new ForeignTaskTypes(deps.pluginName, deps.config.forgetOthersMs);
     this.#log = new RouteLog(deps.logger);
   }
 

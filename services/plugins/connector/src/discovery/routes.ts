@@ -54,8 +54,8 @@ export interface Routes {
 export const NO_ROUTES: Routes = { types: new Map(), conflicts: [], leftToOthers: [], contested: [] };
 
 /**
- * Decides which endpoint serves which task type: first the configuration's explicit ones, then other
- * plugin services, then the endpoints that announce it, in the order of the configuration.
+ * Decides which endpoint serves which task type: first the configuration's explicit ones, then
+ * other plugin services, then the endpoints that announce it, in the order of the configuration.
  */
 export function buildRoutes(input: RouteInput): Routes {
   const { endpoints, announced, explicit, others, excluded, discoveryDone } = input;

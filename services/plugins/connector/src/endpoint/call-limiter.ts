@@ -10,10 +10,13 @@ export interface CallLimits {
   readonly concurrentCalls: number;
 }
 
+/** Pauses between calls are at least this long where the burst allows it, ms: timers are dear. */
+const PAUSE_MS = 20;
+
 /** Limits rate and concurrency of the calls of one endpoint. Lanes take turns; each is in order. */
 export class CallLimiter {
   readonly #bucket: TokenBucket;
-  readonly #intervalMs: number;
+  readonly #pauseMs: number;
   readonly #lanes: Record<Lane, (() => void)[]> = { stop: [], start: [], poll: [] };
   readonly #order: Lane[] = ["stop", "start", "poll"];
   #running = 0;
@@ -23,8 +26,9 @@ export class CallLimiter {
     private readonly limits: CallLimits,
     private readonly clock: Time,
   ) {
-    this.#intervalMs = 1_000 / limits.callsPerSecond;
-    this.#bucket = new TokenBucket({ burst: limits.burst, intervalMs: this.#intervalMs });
+    const intervalMs = 1_000 / limits.callsPerSecond;
+    this.#pauseMs = intervalMs * Math.max(1, Math.min(limits.burst, Math.ceil(PAUSE_MS / intervalMs)));
+    this.#bucket = new TokenBucket({ burst: limits.burst, intervalMs });
   }
 
   /** Number of calls that wait for their turn. */
@@ -56,7 +60,7 @@ export class CallLimiter {
       const lane = this.#order.find((candidate) => this.#lanes[candidate].length > 0);
       if (lane === undefined || this.#cancelTimer !== undefined) return;
       if (!this.#bucket.take(this.clock.elapsed())) {
-        this.#cancelTimer = this.clock.schedule(this.#intervalMs, () => {
+        this.#cancelTimer = this.clock.schedule(this.#pauseMs, () => {
           this.#cancelTimer = undefined;
           this.#dispatch();
         });

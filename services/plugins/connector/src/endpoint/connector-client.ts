@@ -10,7 +10,9 @@ import { requestHeaders } from "./request-headers.js";
 import { parseTarget } from "./target.js";
 import { readTlsFiles, sameTls } from "./tls-files.js";
 
-/** Calls of a replaced connection have ended by then, unless they are long ones, which are repeated. */
+/**
+ * Calls of a replaced connection have ended by then, unless they are long ones, which are repeated.
+ */
 const REPLACED_CHANNEL_MS = 120_000;
 
 interface Connection {

@@ -4,8 +4,8 @@ import type { EndpointConfig } from "./endpoint-config.js";
 export type ReadText = (path: string) => Promise<string>;
 
 /**
- * Metadata of one call: constant headers, headers from files, and a token. Files are read each time,
- * so that a renewed token is used at once.
+ * Metadata of one call: constant headers, headers from files, and a token. Files are read each
+ * time, so that a renewed token is used at once.
  *
  * @throws RpcError UNAUTHENTICATED when a file cannot be read. It names the header, never a value.
  */

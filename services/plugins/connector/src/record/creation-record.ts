@@ -8,8 +8,8 @@ export type CreationRecord = CreatedTask | "begun";
 const MAX_RECORD_BYTES = 96 * 1024 * 1024;
 
 /**
- * URI of the record of an attempt. It is written before and after CreateTask, so that a process that
- * dies between the two is noticed.
+ * URI of the record of an attempt. It is written before and after CreateTask, so that a process
+ * that dies between the two is noticed.
  */
 export function recordUri(outputPrefix: string): string {
   return `${outputPrefix}/connector-task.json`;

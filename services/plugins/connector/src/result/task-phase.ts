@@ -61,7 +61,9 @@ function oldState(resource: Resource): ReportedState {
   }
 }
 
-/** `agent_error` decides on a retry and its budget; without it the phase does, at the user's cost. */
+/**
+ * `agent_error` decides on a retry and its budget; without it the phase does, at the user's cost.
+ */
 function failureOf({ agentError }: Resource, message: string, retryable: boolean): PermanentFailure | RetryableFailure {
   const details = { code: agentError?.code || DEFAULT_CODE, message, kind: kindOf(agentError) };
   return retryable || agentError?.kind === AgentError_Kind.RECOVERABLE ? new RetryableFailure(details) : new PermanentFailure(details);

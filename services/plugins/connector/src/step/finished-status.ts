@@ -9,14 +9,14 @@ import type { StepContext } from "./step.js";
 
 const STORE_RETRY = { initialMs: 1_000, maxMs: 15_000, jitter: 0.4 };
 
-/** What a connector shows of a task: links, its own information, plugin state. */
+/** Returns what users see of a task: links, information of its connector, plugin state. */
 export function shownDetails(attempt: LiveAttempt, { logLinks, customInfo }: Resource): StatusDetails {
   return { ...(logLinks.length > 0 && { logs: logLinks }), ...(customInfo && { customInfo }), ...attempt.pluginState() };
 }
 
 /**
- * The end of a task. Waits for the blob store where the result has to be read or written: the answer
- * of a synchronous connector comes once.
+ * Returns the end of a task. Waits for the blob store where the result has to be read or written:
+ * the answer of a synchronous connector comes once.
  */
 export async function finishedStatus(
   attempt: LiveAttempt,

@@ -70,8 +70,8 @@ async function resultOfResource(attempt: LiveAttempt, resource: Resource | undef
 }
 
 /**
- * Errors of GetTask may pass: the connector's own peer failed. Only several in a row end the attempt,
- * whose job is then deleted.
+ * Errors of GetTask may pass: the connector's own peer failed. Only several in a row end the
+ * attempt, whose job is then deleted.
  */
 async function resultOfPollFailure(
   attempt: LiveAttempt,

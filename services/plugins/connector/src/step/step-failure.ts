@@ -28,17 +28,17 @@ export function resultOfError(attempt: LiveAttempt, error: unknown, context: Ste
 /** Waits for a connector that does not answer; after a configured time the attempt fails. */
 export function waitForConnector(attempt: LiveAttempt, { message, retryAfterMs }: CallFailure, context: StepContext): StepResult {
   const { config, clock, random } = context;
-  const { sinceMs, tries } = attempt.unavailable ?? { sinceMs: clock.elapsed(), tries: 0 };
+  const { sinceMs, tries, reason } = attempt.unavailable ?? { sinceMs: clock.elapsed(), tries: 0, reason: message };
   const waitedMs = clock.elapsed() - sinceMs;
   if (waitedMs >= config.unavailableMs && tries > 0) {
     const text = `no answer for ${Math.round(waitedMs / 1_000)} s: ${message}`;
     const failure = new RetryableFailure({ code: "ConnectorUnavailable", message: text, kind: "SYSTEM" });
     return { status: { phase: "FAILED", failure, ...attempt.pluginState() } };
   }
-  attempt.unavailable = { sinceMs, tries: tries + 1 };
+  attempt.unavailable = { sinceMs, tries: tries + 1, reason };
   const delayMs = Math.max(retryAfterMs ?? 0, backoffDelay(RETRY, tries, random));
   // A change of routes follows the first answer of an endpoint.
-  return { status: attempt.waiting(message), againInMs: delayMs, ...(attempt.created === undefined ? { waitsFor: "route" as const } : {}) };
+  return { status: attempt.waiting(reason), againInMs: delayMs, ...(attempt.created === undefined ? { waitsFor: "route" as const } : {}) };
 }
 
 function waitAgain(attempt: LiveAttempt, reason: string, { random }: StepContext): StepResult {

@@ -8,8 +8,8 @@ export function podArguments({ podSpec }: K8sPod): readonly string[] {
 
 /**
  * Returns the pod that a connector gets: the declared one with replaced placeholders in the
- * arguments of its containers. Additions of the platform (environment, resources, scheduling) belong
- * here.
+ * arguments of its containers. Additions of the platform (environment, resources, scheduling)
+ * belong here.
  */
 export function renderPod(pod: K8sPod, render: (args: readonly string[]) => string[]): K8sPod {
   const lists = containerLists(pod.podSpec).map(([name, containers]) => [

@@ -7,8 +7,8 @@ import { inputsForFile, inputsFromFile, PermanentFailure, RetryLater } from "@fl
 import type { DataStore } from "../result/read-result.js";
 
 /**
- * Returns the inputs of an attempt, which a connector gets by value. A task with a program also gets
- * them as a file, since its command may name it.
+ * Returns the inputs of an attempt, which a connector gets by value. A task with a program also
+ * gets them as a file, since its command may name it.
  *
  * @throws PermanentFailure, RetryLater, BlobUnavailableError
  */

@@ -5,7 +5,7 @@ import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
 const MAX_TRACKED = 1_000;
 
 /** Task types of other plugin services, by their heartbeats. */
-export class OtherPlugins {
+export class ForeignTaskTypes {
   readonly #heardAt = new BoundedMap<string, number>(MAX_TRACKED);
 
   /**
