@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { type handleUnaryCall, Server, ServerCredentials } from "@grpc/grpc-js";
 import { afterAll, describe, expect, test } from "vitest";
 import { type ChannelOptions, Code, createClient, createRpcServer, implement, openChannel, RpcError } from "../index.js";
 
@@ -60,7 +60,8 @@ test("a channel with its own roots and client certificate connects where the sys
   const [certificate, privateKey] = [readFileSync(certFile), readFileSync(keyFile)];
   const server = new Server();
   const bytes = (message: Buffer) => message;
-  server.register("/flyteidl.service.AdminService/GetVersion", (_, answer) => answer(null, Buffer.alloc(0)), bytes, bytes, "unary");
+  const answerEmpty: handleUnaryCall<Buffer, Buffer> = (_, answer) => answer(null, Buffer.alloc(0));
+  server.register("/flyteidl.service.AdminService/GetVersion", answerEmpty, bytes, bytes, "unary");
   const credentials = ServerCredentials.createSsl(certificate, [{ cert_chain: certificate, private_key: privateKey }], true);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", credentials, (error, bound) => (error ? reject(error) : resolve(bound)));

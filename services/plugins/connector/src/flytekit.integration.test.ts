@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { TASK_STREAM, taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
@@ -92,9 +92,10 @@ describe.skipIf(!existsSync(program))(
 
     const request = (name: string, taskType: string, inputs: Record<string, Literal>, over: object = {}): TaskRequest => {
       const [integer, text] = [1, 3].map((simple) => ({ type: { type: { case: "simple" as const, value: simple } } }));
-      const variables = (values: object, variable = integer) => ({
-        variables: Object.fromEntries(Object.keys(values).map((key) => [key, variable])),
-      });
+      const variables = (values: object, variable = integer) =>
+        create(VariableMapSchema, {
+          variables: Object.fromEntries(Object.keys(values).map((key) => [key, variable ?? {}])),
+        });
       const isSensor = taskType === "sensor";
       const sample = sampleRequest(taskType, { generatedName: `${name}-0`, inputs: create(LiteralMapSchema, { literals: inputs }) });
       const data = `file://${folder}/data/${name}`;
@@ -106,7 +107,7 @@ describe.skipIf(!existsSync(program))(
           type: taskType,
           interface: create(TypedInterfaceSchema, {
             inputs: variables(inputs, isSensor ? text : integer),
-            outputs: isSensor ? {} : variables({ o0: 1 }),
+            outputs: variables(isSensor ? {} : { o0: 1 }),
           }),
           target: { case: "container", value: { image: "none", args: ["--inputs", "{{.input}}"] } },
           ...over,

@@ -39,22 +39,22 @@ describe("limits of an endpoint", () => {
   });
 });
 
-test("10,000 tasks at one endpoint keep its rate, and each is polled at most once a second", async () => {
-  const stage = await Stage.start({ settings: limited({ callsPerSecond: 1_000, burst: 100, concurrentCalls: 1_000 }) });
-  await Promise.all(Array.from({ length: 10_000 }, (_, i) => stage.send(stage.numbered(i))));
-  await stage.clock.advance(25_000);
-  expect(stage.toys.jobs.size).toBe(10_000);
-  await stage.clock.advance(50_000);
-  const before = [...stage.toys.jobs.values()].map(({ polls }) => polls);
+test("many tasks at one endpoint keep its rate, and each is polled at most once a second", async () => {
+  const stage = await Stage.start({ settings: limited({ callsPerSecond: 100, burst: 20, concurrentCalls: 1_000 }) });
+  await Promise.all(Array.from({ length: 1_000 }, (_, i) => stage.send(stage.numbered(i))));
+  const jobs = () => [...stage.toys.jobs.values()];
+  await stage.clock.advance(75_000);
+  expect(jobs()).toHaveLength(1_000);
+  const before = jobs().map(({ polls }) => polls);
   const callsBefore = stage.toys.calls.length;
+  const polled = () => jobs().map(({ polls }, i) => polls - (before[i] ?? 0));
   await stage.clock.advance(10_000);
-  const polled = [...stage.toys.jobs.values()].map(({ polls }, i) => polls - (before[i] ?? 0));
-  expect(Math.max(...polled)).toBeLessThanOrEqual(10);
-  expect(stage.toys.calls.length - callsBefore).toBeLessThanOrEqual(10_102);
+  expect(Math.max(...polled())).toBeLessThanOrEqual(10);
+  expect(stage.toys.calls.length - callsBefore).toBeLessThanOrEqual(1_021);
   // No task starves.
   await stage.clock.advance(10_000);
-  expect(Math.min(...[...stage.toys.jobs.values()].map(({ polls }, i) => polls - (before[i] ?? 0)))).toBeGreaterThan(0);
-}, 120_000);
+  expect(Math.min(...polled())).toBeGreaterThan(0);
+}, 240_000);
 
 test("an endpoint that hangs delays no task of another", async () => {
   const settings = {

@@ -51,6 +51,8 @@ export class ConnectorController {
   readonly #live = new Map<string, LiveAttempt>();
   readonly #waiting = new WaitingAttempts();
   readonly #timer: StepTimer<LiveAttempt>;
+  /** Ends waits, for many requests with one timer. */
+  readonly #waits: StepTimer<() => void>;
   readonly #context: StepContext;
   readonly #stopTries = new BoundedMap<string, StopTries>(MAX_STOP_TRIES);
   readonly #served: ServedTypes;
@@ -59,6 +61,7 @@ export class ConnectorController {
   constructor(private readonly deps: ConnectorControllerDeps) {
     const { endpoints, clock } = deps;
     this.#timer = new StepTimer(clock, (attempt) => this.#run(attempt));
+    this.#waits = new StepTimer(clock, (endWait) => endWait());
     this.#served = new ServedTypes(deps.logger);
     this.#context = {
       ...deps,
@@ -96,6 +99,7 @@ export class ConnectorController {
     const drained = Promise.allSettled([...this.#live.values()].map(({ running }) => running));
     await this.#orAfter(drained, DRAIN_MS);
     for (const attempt of this.#live.values()) attempt.stopping.abort();
+    this.#waits.stop();
   }
 
   async reconcile(request: TaskRequest): Promise<TaskStatus> {
@@ -226,13 +230,15 @@ export class ConnectorController {
     if (next !== undefined) this.#timer.set(next, 0);
   }
 
+  /** Waits for work, but not longer than this, ms. */
   async #orAfter(work: Promise<unknown>, ms: number): Promise<void> {
-    let cancel: () => void = () => undefined;
+    let endWait: () => void = () => undefined;
     const timeout = new Promise<void>((resolve) => {
-      cancel = this.deps.clock.schedule(ms, resolve);
+      endWait = resolve;
     });
+    this.#waits.set(endWait, ms);
     await Promise.race([work, timeout]);
-    cancel();
+    this.#waits.delete(endWait);
   }
 }
 

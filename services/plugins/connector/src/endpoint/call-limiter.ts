@@ -11,7 +11,7 @@ export interface CallLimits {
 }
 
 /** Pauses between calls are at least this long where the burst allows it, ms: timers are dear. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 50;
 
 /** Limits rate and concurrency of the calls of one endpoint. Lanes take turns; each is in order. */
 export class CallLimiter {

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
@@ -40,7 +40,7 @@ test("SQL stays as it is", async () => {
 });
 
 test("a pod gets arguments in all containers", async () => {
-  const podSpec = {
+  const podSpec: JsonObject = {
     containers: [{ name: "main", args: ["{{.input}}"], command: ["{{.input}}"] }, { name: "side" }],
     initContainers: [{ name: "init", args: ["{{.inputs.a}}"] }],
     restartPolicy: "Never",
