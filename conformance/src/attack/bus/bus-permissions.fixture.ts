@@ -1,20 +1,18 @@
 /** Users of the bus, named as in `deploy/bus/users.json`. */
-export const USERS = ["admin", "propeller", "plugin-pod", "plugin-echo"] as const;
+export const USERS = ["admin", "propeller", "plugin-pod", "plugin-echo", "plugin-connector"] as const;
 
 export type User = (typeof USERS)[number];
 
 const STREAMS = ["FLYTE_TASKS", "FLYTE_EVENTS", "FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "KV_settings", "OTHER"];
 
-/**
- * Consumers with the user that takes their messages; undefined where no service of flyte-ts does.
- */
-const CONSUMERS: readonly { readonly stream: string; readonly name: string; readonly user: User | undefined }[] = [
+/** Consumers with the user that takes their messages. */
+const CONSUMERS: readonly { readonly stream: string; readonly name: string; readonly user: User }[] = [
   { stream: "FLYTE_EVENTS", name: "admin-ingest", user: "admin" },
   { stream: "FLYTE_EVENTS", name: "propeller-1", user: "propeller" },
   { stream: "FLYTE_TASKS", name: "plugin-echo", user: "plugin-echo" },
   { stream: "FLYTE_TASKS", name: "plugin-core-sleep", user: "plugin-echo" },
   { stream: "FLYTE_TASKS", name: "plugin-python-task", user: "plugin-pod" },
-  { stream: "FLYTE_TASKS", name: "plugin-unserved", user: undefined },
+  { stream: "FLYTE_TASKS", name: "plugin-unserved", user: "plugin-connector" },
 ];
 
 const MESSAGES = [
@@ -100,12 +98,16 @@ const ACKNOWLEDGEMENTS = CONSUMERS.flatMap(({ stream, name }) => [
 /** Subjects on which the test publishes as each user. */
 export const PUBLISHED_SUBJECTS: readonly string[] = [...MESSAGES, ...SERVER, ...API, ...ACKNOWLEDGEMENTS];
 
+/** Users whose consumers have names that are unknown in advance. */
+const WILDCARD_USERS: readonly User[] = ["propeller", "plugin-connector"];
+
 /** Subjects that each user may publish on for its own messages. */
 const PUBLISHED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   admin: ["flyte.recorded.3", "flyte.wake.3", "flyte.admin.changed"],
   propeller: ["flyte.task.echo.3", "flyte.task.core-sleep.3", "flyte.task.python-task.3", "flyte.event.execution.3", "flyte.event.task.3"],
   "plugin-pod": ["flyte.event.task.3", "flyte.plugin.hello"],
   "plugin-echo": ["flyte.event.task.3", "flyte.plugin.hello"],
+  "plugin-connector": ["flyte.event.task.3", "flyte.plugin.hello"],
 };
 
 /**
@@ -117,6 +119,7 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
   propeller: [/^STREAM\.(CREATE|UPDATE)\.FLYTE_(TASKS|EVENTS|PROBES|DEAD_LETTERS|HELD)$/, /^STREAM\.INFO\.FLYTE_(TASKS|EVENTS|HELD)$/],
   "plugin-pod": [/^STREAM\.INFO\.FLYTE_/],
   "plugin-echo": [/^STREAM\.INFO\.FLYTE_/],
+  "plugin-connector": [/^STREAM\.INFO\.FLYTE_/],
 };
 
 /**
@@ -126,10 +129,8 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
 export function mayPublish(user: User, subject: string): boolean {
   if (PUBLISHED_BY_USER[user].includes(subject) || subject === `flyte.probe.${user}`) return true;
   const own = CONSUMERS.filter((consumer) => consumer.user === user);
-  // Propeller's consumer names are unknown in advance, and a wildcard in a permission matches a
-  // whole token.
-  const deadLetterSubjects =
-    user === "propeller" ? CONSUMERS.filter((consumer) => consumer.user === user || consumer.user === undefined) : own;
+  // A wildcard in a permission matches a whole token.
+  const deadLetterSubjects = WILDCARD_USERS.includes(user) ? CONSUMERS.filter((consumer) => WILDCARD_USERS.includes(consumer.user)) : own;
   if (deadLetterSubjects.some(({ name }) => subject.startsWith(`flyte.dead.${name}.`) || subject.startsWith(`flyte.held.${name}.`)))
     return true;
   if (own.some(({ stream, name }) => subject.startsWith("$JS.ACK.") && subject.includes(`${stream}.${name}.`))) return true;
@@ -148,6 +149,7 @@ const SUBSCRIBED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   propeller: ["flyte.recorded.3", "flyte.wake.3", "flyte.plugin.hello"],
   "plugin-pod": [],
   "plugin-echo": [],
+  "plugin-connector": ["flyte.plugin.hello"],
 };
 
 const WILDCARD_SUBJECTS = [

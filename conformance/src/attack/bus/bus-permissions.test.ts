@@ -108,7 +108,8 @@ describe("subscriptions", () => {
 });
 
 describe("actions of the server on behalf of a user", () => {
-  const services: readonly User[] = ["plugin-echo", "plugin-pod"];
+  const services: readonly User[] = ["plugin-echo", "plugin-pod", "plugin-connector"];
+  const durables: Readonly<Partial<Record<User, string>>> = { "plugin-echo": "plugin-echo", "plugin-pod": "plugin-container" };
   const hijacks = (user: User): Readonly<Record<string, object>> => ({
     "a stream that copies published events": { republish: { src: `flyte.probe.${user}`, dest: "flyte.event.execution.3" } },
     "a stream that copies published wake-ups": { republish: { src: ">", dest: "flyte.wake.3" } },
@@ -139,7 +140,7 @@ describe("actions of the server on behalf of a user", () => {
   test.each(services)("%s cannot make the server republish its messages on subjects of other users", async (user) => {
     const heard = ["flyte.event.>", "flyte.wake.>", "flyte.recorded.>", "flyte.task.>"].map((subject) => operator.subscribe(subject));
     await operator.flush();
-    const durable = user === "plugin-echo" ? user : "plugin-container";
+    const durable = durables[user] ?? "plugin-unserved";
     const stored = [`flyte.probe.${user}`, `flyte.dead.${durable}.1`, `flyte.held.${durable}.1`];
     for (const subject of stored) connectAs(user).publish({ subject, data: "forged" });
     const reads = Object.keys(STREAMS).flatMap((stream) => [
@@ -164,13 +165,14 @@ describe("actions of the server on behalf of a user", () => {
 });
 
 test("a plugin service cannot consume requests of another service's task types, not even by a consumer with a wider filter", async () => {
-  const wider = (filters: readonly string[]) => ({
-    stream_name: "FLYTE_TASKS",
-    action: "update",
-    config: { durable_name: "plugin-echo", ack_policy: "explicit", filter_subjects: filters },
-  });
-  for (const filters of [["flyte.task.>"], ["flyte.task.echo.*", "flyte.task.python-task.*"], ["flyte.task.*.3"]]) {
-    const answer = await connectAs("plugin-echo").request("$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.plugin-echo", wider(filters));
-    expect(answer).toMatchObject({ error: { description: expect.stringMatching(/filtered consumer not unique/) } });
+  const attempts = { "plugin-echo": "plugin-echo", "plugin-connector": "plugin-unserved" };
+  for (const [user, durable] of Object.entries(attempts)) {
+    const action = user === "plugin-echo" ? "update" : "create";
+    for (const filters of [["flyte.task.>"], ["flyte.task.echo.*", "flyte.task.python-task.*"], ["flyte.task.*.3"]]) {
+      const config = { durable_name: durable, ack_policy: "explicit", filter_subjects: filters };
+      const call = `$JS.API.CONSUMER.DURABLE.CREATE.FLYTE_TASKS.${durable}`;
+      const answer = await connectAs(user).request(call, { stream_name: "FLYTE_TASKS", action, config });
+      expect(answer).toMatchObject({ error: { description: expect.stringMatching(/filtered consumer not unique/) } });
+    }
   }
 });
