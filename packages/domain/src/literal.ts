@@ -10,8 +10,10 @@ export {
   literalMap,
   mapLiteral,
   noneLiteral,
+  schemaLiteral,
   stringLiteral,
   structLiteral,
+  structuredDatasetLiteral,
   unionLiteral,
 } from "./literal/build.js";
 export { resolveJsonPointer, JsonLiteralError, literalFromJson, parseJsonPointer } from "./literal/from-json.js";

@@ -10,7 +10,7 @@ import {
   type Scalar,
   ScalarSchema,
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { LiteralType, SchemaType, StructuredDatasetType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
 /**
  * Tag of a Binary scalar with a msgpack value: flytekit's form of dicts, data classes and models.
@@ -51,6 +51,17 @@ export function structLiteral(value: JsonObject): Literal {
 
 export function binaryLiteral(value: Uint8Array, tag: string): Literal {
   return scalarLiteral({ case: "binary", value: { $typeName: "flyteidl.core.Binary", value, tag } });
+}
+
+/** A Schema literal: rows at `uri`, in the form that its writer chose. */
+export function schemaLiteral(uri: string, type: SchemaType | undefined): Literal {
+  return scalarLiteral({ case: "schema", value: { $typeName: "flyteidl.core.Schema", uri, type } });
+}
+
+/** A StructuredDataset literal: rows at `uri`, with their columns and format. */
+export function structuredDatasetLiteral(uri: string, structuredDatasetType: StructuredDatasetType | undefined): Literal {
+  const metadata = { $typeName: "flyteidl.core.StructuredDatasetMetadata" as const, structuredDatasetType };
+  return scalarLiteral({ case: "structuredDataset", value: { $typeName: "flyteidl.core.StructuredDataset", uri, metadata } });
 }
 
 export function unionLiteral(value: Literal, type: LiteralType): Literal {

@@ -3,7 +3,7 @@ import { LiteralMapSchema, LiteralSchema, type Literal } from "@flyte-ts/idl/fly
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { msgpackText } from "./msgpack-text.js";
-import { renderTemplate, TemplateError, usesTaskTemplatePath, type TemplateContext } from "./render.js";
+import { renderTemplate, renderText, TemplateError, usesTaskTemplatePath, type TemplateContext } from "./render.js";
 
 type Value = NonNullable<Parameters<typeof create<typeof LiteralSchema>>[1]>["value"];
 const literal = (value: Value): Literal => create(LiteralSchema, { value });
@@ -77,6 +77,14 @@ test.each([
 
 test("without inputs, templates of inputs are kept", () => {
   expect(renderTemplate(["{{.inputs.x}}"], { ...context, inputs: undefined })).toEqual(["{{.inputs.x}}"]);
+});
+
+test("a text that no kubelet expands keeps its dollars and those of values", () => {
+  const inputs = create(LiteralMapSchema, { literals: { price: primitive({ case: "stringValue", value: "$(US) $$1" }) } });
+  expect(renderText("SELECT '$$', '{{ .inputs.price }}', {{.nothing}}", { ...context, inputs })).toBe(
+    "SELECT '$$', '$(US) $$1', {{.nothing}}",
+  );
+  expect(() => renderText("{{.inputs.absent}}", context)).toThrow(TemplateError);
 });
 
 test("task.pb is requested only if a template names it", () => {

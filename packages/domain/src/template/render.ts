@@ -46,14 +46,26 @@ export function usesTaskTemplatePath(args: readonly string[]): boolean {
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
   return args.map((arg) =>
-    replaceTemplates(arg, ({ whole, input, name, at }) => {
-      const value =
-        input === undefined
-          ? path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace)
-          : inputText(whole, input, context.inputs);
-      return value === undefined ? whole : escapeAppended(arg.slice(0, at), escapeReferences(value));
+    replaceTemplates(arg, (found) => {
+      const value = valueOf(found, context);
+      return value === undefined ? found.whole : escapeAppended(arg.slice(0, found.at), escapeReferences(value));
     }),
   );
+}
+
+/**
+ * Replaces the templates in a text that no kubelet expands, such as a query: dollars stay as they
+ * are.
+ * @throws TemplateError when an input is named that does not exist or has no text form.
+ */
+export function renderText(text: string, context: TemplateContext): string {
+  return replaceTemplates(text, (found) => valueOf(found, context) ?? found.whole);
+}
+
+/** Value of a template; undefined for an unknown one. */
+function valueOf({ whole, input, name }: FoundTemplate, context: TemplateContext): string | undefined {
+  if (input !== undefined) return inputText(whole, input, context.inputs);
+  return path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace);
 }
 
 interface FoundTemplate {
