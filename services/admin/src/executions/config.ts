@@ -2,7 +2,27 @@ import { MAX_PRESIGN_SECONDS } from "@flyte-ts/blobstore";
 import { z } from "zod";
 import type { ClustersConfig } from "../clusters/index.js";
 
+const executionQueue = z.strictObject({
+  /** Name or ARN of a job queue of AWS Batch. */
+  dynamic: z.string().min(1),
+  /** Tags by which executions choose the queue. */
+  attributes: z.array(z.string().min(1)).min(1),
+});
+
 const settings = z.strictObject({
+  /**
+   * Job queues of AWS Batch for the tasks of executions; names as in Flyte's `queues`. An execution
+   * gets the queue of its EXECUTION_QUEUE attributes' first known tag, else of its domain's.
+   */
+  queues: z
+    .strictObject({
+      executionQueues: z.array(executionQueue).default([]),
+      /** Tags by domain; the empty domain stands for all others. */
+      workflowConfigs: z
+        .array(z.strictObject({ domain: z.string().default(""), tags: z.array(z.string().min(1)).default([]) }))
+        .default([]),
+    })
+    .prefault({}),
   /** Streams of executions and logs. */
   live: z
     .strictObject({
@@ -51,4 +71,5 @@ const settings = z.strictObject({
 });
 
 export const executionsSettings = settings.shape;
+export type ExecutionQueueSettings = z.infer<typeof settings>["queues"];
 export type ExecutionsConfig = ClustersConfig & z.infer<typeof settings>;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -46,7 +47,8 @@ async function closureReference(
 ): Promise<string | undefined> {
   const { project, domain, name, version } = settings.workflow;
   const { container, metadataPrefix } = config.storage;
-  const address = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
+  const registered = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
+  const address = settings.queue === "" ? registered : `${registered}.queue-${queueHash(settings.queue)}`;
   if (!large && !launchRate.noteLaunch(address)) return undefined;
   try {
     await closureBlobs.ensure(address, encoded);
@@ -56,6 +58,11 @@ async function closureReference(
     if (error instanceof ClosureStoreError && !large) return undefined;
     throw error;
   }
+}
+
+/** Distinguishes the graphs of one workflow with several queues. */
+function queueHash(queue: string): string {
+  return createHash("sha256").update(queue).digest("hex").slice(0, 16);
 }
 
 function buildInput(

@@ -5,11 +5,12 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { LruCache, SingleFlight } from "@flyte-ts/async";
 import { decodeWithoutNodes } from "@flyte-ts/workflow-crd";
 import { findEncodedClosure } from "../../registry/index.js";
+import { writeTaskQueue } from "./task-queue.js";
 
 export interface StoredClosure {
   /** The closure; without the nodes of its own graph if it is large. */
   readonly closure: CompiledWorkflowClosure;
-  /** The complete closure as stored. */
+  /** The complete closure as stored, with the queue. */
   readonly encoded: Uint8Array;
   /** Too large for a resource. */
   readonly large: boolean;
@@ -33,14 +34,16 @@ export class ClosureCache {
 
   constructor(private readonly db: Queryable) {}
 
-  async find(id: Identifier): Promise<StoredClosure | undefined> {
-    const key = [id.project, id.domain, id.name, id.version].join("\n");
-    return this.#closures.get(key) ?? (await this.#reading.run(key, () => this.#read(key, id)));
+  /** @param queue queue of AWS Batch, written into the tasks' containers; empty: none */
+  async find(id: Identifier, queue = ""): Promise<StoredClosure | undefined> {
+    const key = [id.project, id.domain, id.name, id.version, queue].join("\n");
+    return this.#closures.get(key) ?? (await this.#reading.run(key, () => this.#read(key, id, queue)));
   }
 
-  async #read(key: string, id: Identifier): Promise<StoredClosure | undefined> {
-    const encoded = await findEncodedClosure(this.db, id);
-    if (encoded === undefined) return undefined;
+  async #read(key: string, id: Identifier, queue: string): Promise<StoredClosure | undefined> {
+    const registered = await findEncodedClosure(this.db, id);
+    if (registered === undefined) return undefined;
+    const encoded = queue === "" ? registered : writeTaskQueue(registered, queue);
     const large = encoded.length > MAX_INLINE_BYTES;
     const closure = large ? decodeWithoutNodes(encoded) : fromBinary(CompiledWorkflowClosureSchema, encoded);
     const stored = { closure, encoded, large };

@@ -7,7 +7,7 @@ import type { DispatchDeps } from "../deps.js";
 import { admissionError, updateExecutionState, wakeParentNodes, type launchables, type executionIds } from "../../executions/index.js";
 import { classifyCreateError, clusterUnavailable, ensureNamespace, type LaunchKube, RetryableLaunchError } from "../../clusters/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
-import type { StoredClosure } from "./closure-cache.js";
+import type { ClosureCache } from "./closure-cache.js";
 import { forceTerminate } from "../maintenance/force-abort.js";
 import type { LaunchRate } from "./launch-rate.js";
 import { buildFlyteWorkflow } from "./build-resource.js";
@@ -15,7 +15,7 @@ import { buildFlyteWorkflow } from "./build-resource.js";
 export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly closureBlobs: ClosureBlobCache;
   readonly launchRate: LaunchRate;
-  readonly closures: { find(workflow: launchables.LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
+  readonly closures: Pick<ClosureCache, "find">;
   /** Cache of existing namespaces. */
   readonly namespaces: Set<string>;
 }
@@ -29,7 +29,7 @@ export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" |
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: launchables.LaunchableExecution): Promise<void> {
   // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
-  const stored = await deps.closures.find(execution.settings.workflow);
+  const stored = await deps.closures.find(execution.settings.workflow, execution.settings.queue);
   if (stored === undefined) return failExecution(deps, execution, "its workflow is no longer registered");
   let resource: FlyteWorkflowResource;
   try {

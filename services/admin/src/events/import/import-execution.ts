@@ -91,6 +91,7 @@ export async function importExecution(deps: ImportDeps, request: ImportExecution
         config: create(WorkflowExecutionConfigSchema),
         resources: resourcesOf(undefined, deps.config),
         pluginOverrides: [],
+        queue: "",
       }),
       acceptedAt: nanosOf(closure.createdAt!),
       failure: undefined,

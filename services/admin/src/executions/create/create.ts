@@ -41,6 +41,7 @@ import { insertClaimed, type Inserted, type NewExecution } from "../store/execut
 import { encodeLaunchSettings } from "../model/launch-settings.js";
 import { checkOwnFolder } from "./own-folder.js";
 import { admissionError, findAdmissionError } from "./admission.js";
+import { executionQueue } from "./execution-queue.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "../model/identifier.js";
 
@@ -226,6 +227,7 @@ async function buildExecution(
     config: { ...config, labels: { $typeName: "flyteidl.admin.Labels", values: labels } },
     resources: resourcesOf(attributes.resources, deps.config),
     pluginOverrides: attributes.plugins?.overrides ?? [],
+    queue: executionQueue(deps.config.queues, { domain: workflow.domain, execution: id.name, tags: attributes.queue?.tags }),
     recovers,
     placement: reassignable ? placementRequest : undefined,
   });
@@ -292,6 +294,11 @@ function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionNa
     resources: {
       kind: MatchableResource.TASK_RESOURCE,
       target: "taskResourceAttributes",
+      scope: { project: workflow.project, domain: workflow.domain, workflow: workflow.name },
+    },
+    queue: {
+      kind: MatchableResource.EXECUTION_QUEUE,
+      target: "executionQueueAttributes",
       scope: { project: workflow.project, domain: workflow.domain, workflow: workflow.name },
     },
     plugins: {

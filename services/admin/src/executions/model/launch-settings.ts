@@ -25,6 +25,8 @@ export interface LaunchSettings {
   readonly config: WorkflowExecutionConfig;
   readonly resources: PlatformResources;
   readonly pluginOverrides: readonly PluginOverride[];
+  /** Queue of AWS Batch for the execution's tasks; empty: none. */
+  readonly queue: string;
   /** Execution whose successful nodes are reused. */
   readonly recovers?: WorkflowExecutionIdentifier | undefined;
   /** Placement requirements, when there are several clusters. */
@@ -50,6 +52,8 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
     pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
     placement: settings.placement === undefined ? null : { ...settings.placement },
+    // Most rows need no queue.
+    ...(settings.queue !== "" && { queue: settings.queue }),
   };
   rejectNul(stored, "spec");
   return JSON.stringify(stored);
@@ -66,6 +70,7 @@ export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
     config: fromJson(WorkflowExecutionConfigSchema, stored.config),
     resources: stored.resources as unknown as PlatformResources,
     pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
+    queue: typeof stored.queue === "string" ? stored.queue : "",
     recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
     // Rows of earlier versions lack it.
     placement: (stored.placement ?? undefined) as PlacementRequest | undefined,
