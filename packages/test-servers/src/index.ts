@@ -13,6 +13,9 @@ export { type AzuriteOptions, findAzurite, startAzurite } from "./blob/azurite.j
 export { type FakeGcsServerOptions, findFakeGcsServer, startFakeGcsServer } from "./blob/fake-gcs-server.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./blob/versitygw.js";
 
+// Services of clouds
+export { startMoto } from "./cloud/moto.js";
+
 // Programs
 export { findFlytectl } from "./program/flytectl.js";
 export { findHelm } from "./program/helm.js";

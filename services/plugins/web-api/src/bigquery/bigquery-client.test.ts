@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { systemTime } from "@flyte-ts/async";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { Endpoint } from "../frame/call/endpoint.js";
+import { BigQueryCalls } from "./bigquery-client.js";
+
+// The official client over HTTP.
+const job = { project: "p1", location: "EU", jobId: "a-n0-0" };
+const configuration = { query: { query: "SELECT 1", useLegacySql: false } };
+const stored = { jobReference: { projectId: "p1", jobId: "a-n0-0", location: "EU" }, configuration, status: { state: "RUNNING" } };
+let server: Server;
+let calls: BigQueryCalls;
+let requests: { readonly line: string; readonly body: unknown }[] = [];
+let answers: { readonly status: number; readonly body: object }[] = [];
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  requests.push({ line: `${request.method} ${request.url}`, body: text === "" ? undefined : JSON.parse(text) });
+  const { status, body } = answers.shift() ?? { status: 200, body: stored };
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+const refuse = (code: number, reason: string) =>
+  answers.push({ status: code, body: { error: { code, message: reason, errors: [{ reason }] } } });
+
+beforeAll(async () => {
+  server = createServer((request, response) => void respond(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+beforeEach(() => {
+  // An endpoint of its own: the errors of a test open its circuit.
+  const rates = { readsPerSecond: 1_000, readBurst: 1_000, writesPerSecond: 1_000, writeBurst: 1_000 };
+  const endpoint = new Endpoint({ api: "bigquery", rates, clock: systemTime, random: () => 0 });
+  const { port } = server.address() as AddressInfo;
+  calls = new BigQueryCalls({ endpoint: `http://127.0.0.1:${port}`, anonymous: true }, endpoint);
+  requests = [];
+  answers = [];
+});
+
+it("inserts a job of the given id, project and location, and reports one that exists", async () => {
+  expect(await calls.insert(job, configuration)).toBe("inserted");
+  expect(requests).toEqual([
+    {
+      line: expect.stringMatching(/^POST \/bigquery\/v2\/projects\/p1\/jobs\b/),
+      body: { jobReference: { projectId: "p1", jobId: "a-n0-0", location: "EU" }, configuration },
+    },
+  ]);
+  refuse(409, "duplicate");
+  expect(await calls.insert(job, configuration)).toBe("exists");
+});
+
+it("takes a job that fails at once as inserted: its state tells why", async () => {
+  const errors = [{ reason: "invalidQuery", message: "Syntax error" }];
+  answers.push({ status: 200, body: { ...stored, status: { state: "DONE", errors, errorResult: errors[0] } } });
+  expect(await calls.insert(job, configuration)).toBe("inserted");
+});
+
+it("reads and cancels a job in its location", async () => {
+  expect(await calls.get(job)).toMatchObject({ status: { state: "RUNNING" } });
+  await calls.cancel(job);
+  expect(requests.map(({ line }) => line)).toEqual([
+    expect.stringMatching(/^GET \/bigquery\/v2\/projects\/p1\/jobs\/a-n0-0\?.*location=EU/),
+    expect.stringMatching(/^POST \/bigquery\/v2\/projects\/p1\/jobs\/a-n0-0\/cancel\?.*location=EU/),
+  ]);
+});
+
+it.each([
+  [400, "invalid", "invalid"],
+  [403, "rateLimitExceeded", "throttled"],
+  [404, "notFound", "missing"],
+  [503, "backendError", "unavailable"],
+])("makes one call that is answered with %i %s: %s", async (status, reason, kind) => {
+  refuse(status, reason);
+  await expect(calls.get(job)).rejects.toMatchObject({ name: "ApiError", kind, code: `http${status}` });
+  expect(requests).toHaveLength(1);
+});

@@ -1,0 +1,77 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Literal, LiteralMap, Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { badTask } from "../task/bad-task.js";
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly parameterType: ParameterType;
+  readonly parameterValue: ParameterValue;
+}
+
+interface ParameterType {
+  readonly type: string;
+  readonly arrayType?: ParameterType;
+}
+
+interface ParameterValue {
+  readonly value?: string;
+  readonly arrayValues?: readonly ParameterValue[];
+}
+
+interface Parameter {
+  readonly type: ParameterType;
+  readonly value: ParameterValue;
+}
+
+/**
+ * Named parameters of a query from the task's inputs: integers, floats, strings, booleans, times,
+ * bytes, and lists of one of these.
+ * @throws PermanentFailure for inputs of other types.
+ */
+export function queryParameters({ literals }: LiteralMap): QueryParameter[] {
+  return Object.entries(literals).map(([name, literal]) => {
+    const { type, value } = parameterOf(name, literal);
+    return { name, parameterType: type, parameterValue: value };
+  });
+}
+
+function parameterOf(name: string, { value }: Literal): Parameter {
+  if (value.case === "collection") return arrayOf(name, value.value.literals);
+  const scalar = value.case === "scalar" ? value.value.value : undefined;
+  if (scalar?.case === "union" && scalar.value.value !== undefined) return parameterOf(name, scalar.value.value);
+  if (scalar?.case === "primitive") return primitiveOf(name, scalar.value);
+  if (scalar?.case === "binary" && scalar.value.tag === "")
+    return { type: { type: "BYTES" }, value: { value: Buffer.from(scalar.value.value).toString("base64") } };
+  throw unsupported(name, scalar?.case ?? value.case ?? "none");
+}
+
+function arrayOf(name: string, literals: readonly Literal[]): Parameter {
+  const items = literals.map((literal) => parameterOf(name, literal));
+  const [first] = items;
+  // BigQuery needs a type even of an empty list, which may be compared with anything as text.
+  const type = first?.type ?? { type: "STRING" };
+  if (type.type === "ARRAY" || items.some((item) => item.type.type !== type.type)) throw unsupported(name, "list of several types");
+  return { type: { type: "ARRAY", arrayType: type }, value: { arrayValues: items.map((item) => item.value) } };
+}
+
+function primitiveOf(name: string, { value }: Primitive): Parameter {
+  const parameter = (type: string, text: string): Parameter => ({ type: { type }, value: { value: text } });
+  switch (value.case) {
+    case "integer":
+      return parameter("INT64", String(value.value));
+    case "floatValue":
+      return parameter("FLOAT64", String(value.value));
+    case "stringValue":
+      return parameter("STRING", value.value);
+    case "boolean":
+      return parameter("BOOL", String(value.value));
+    case "datetime":
+      return parameter("TIMESTAMP", timestampDate(value.value).toISOString());
+    default:
+      throw unsupported(name, value.case ?? "none");
+  }
+}
+
+function unsupported(name: string, kind: string) {
+  return badTask(`input ${JSON.stringify(name)} is no query parameter: values of kind ${kind} are not supported`);
+}

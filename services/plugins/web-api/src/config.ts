@@ -1,0 +1,52 @@
+import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { z } from "zod";
+import { athenaSettings, batchSettings, bigQuerySettings, trinoSettings } from "./config/api-settings.js";
+import { manifest } from "./manifest.js";
+
+export const webApiConfig = z.strictObject({
+  nats: natsSettings,
+  /** Leader election among the replicas of one data plane: one serves, the others are standbys. */
+  lead: z
+    .strictObject({
+      /** False: this is the only replica. */
+      enabled: z.boolean().default(false),
+      /** Namespace of the Leases; it must exist. */
+      namespace: z.string().default("flyte"),
+      /** Name of the group of replicas. */
+      group: z.string().default(manifest.id),
+      /** Time without renewal after which the leader is replaced. */
+      leaseMs: z.int().min(1_000).default(10_000),
+    })
+    .prefault({}),
+  kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
+  storage: z.strictObject(blobStoreSettings).prefault({}),
+  /** AWS Batch, for `aws-batch` and `container_array`; absent: these types are not served. */
+  batch: batchSettings.optional(),
+  /** Amazon Athena, for `hive` and, without `trino`, `presto`; absent: these are not served. */
+  athena: athenaSettings.optional(),
+  /** BigQuery, for `bigquery_query_job_task`; absent: the type is not served. */
+  bigquery: bigQuerySettings.optional(),
+  /** Trino, for `presto` instead of Athena; absent: Athena runs `presto`. */
+  trino: trinoSettings.optional(),
+  /** Maximum number of concurrent readings of job states per API. */
+  readers: z.int().min(1).default(32),
+  /** Time for which an API may fail in a row, ms, before an attempt fails as the system's error. */
+  outageMs: z
+    .int()
+    .min(0)
+    .default(10 * 60_000),
+  /** Maximum wait for an aborted job to stop before the abort is repeated, ms. */
+  stopTimeoutMs: z.int().min(0).max(30_000).default(20_000),
+  /** Maximum of unacknowledged requests per task type. */
+  maxInFlight: z.int().min(1).default(256),
+  /**
+   * Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one.
+   */
+  cluster: z.string().default(""),
+  /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
+  producerId: z.string().optional(),
+  logLevel,
+  ops: opsSettings(manifest.opsPort),
+});
+
+export type WebApiConfig = z.infer<typeof webApiConfig>;

@@ -1,0 +1,182 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import {
+  type Aborted,
+  attemptKey,
+  type OwningWorkflow,
+  PermanentFailure,
+  type PluginHost,
+  RetryLater,
+  type TaskStatus,
+  type TerminalStatus,
+} from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import { CreatingJobs } from "./creating-jobs.js";
+import type { Endpoint } from "../call/endpoint.js";
+import { JobLimits } from "./job-limits.js";
+import { JobReader } from "./job-reader.js";
+import type { ApiLoad } from "../metrics.js";
+import { passes } from "./outage.js";
+import { decodePluginState, encodeCreated } from "./plugin-state.js";
+import type { FrameSettings } from "../settings.js";
+import { stopJob } from "./stop-job.js";
+import { reducedRequest, scopeOf, type TrackedJob } from "./tracked-job.js";
+import type { WebApi } from "../web-api.js";
+
+export interface JobControllerDeps<Job extends JsonObject> {
+  readonly api: WebApi<Job>;
+  readonly endpoint: Pick<Endpoint, "pauseMs">;
+  readonly settings: FrameSettings;
+  readonly clock: Time;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Runs the attempts of one API: about to create → created → ended. The first two are recorded in
+ * the plugin state, so that a repeated request, also after a restart, creates no second job.
+ */
+export class JobController<Job extends JsonObject> {
+  readonly #tracked = new Map<string, TrackedJob<Job>>();
+  readonly #limits: JobLimits;
+  readonly #creating: CreatingJobs<Job>;
+  readonly #reader: JobReader<Job>;
+  #host: PluginHost | undefined;
+
+  constructor(private readonly deps: JobControllerDeps<Job>) {
+    const { api, settings, clock } = deps;
+    this.#limits = new JobLimits(api.id, settings.limits);
+    const host: PluginHost = { publishStatus: async (request, status) => this.#host?.publishStatus(request, status) };
+    this.#creating = new CreatingJobs({ ...deps, limits: this.#limits, host, startedAtMs: clock.now() });
+    this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, onEnd: (tracked) => this.#forget(tracked.key) });
+  }
+
+  get api(): Pick<WebApi<Job>, "id" | "pluginIdentifier"> {
+    return this.deps.api;
+  }
+
+  get load(): ApiLoad {
+    return { api: this.deps.api.id, jobs: this.#limits.size, circuitOpen: this.deps.endpoint.pauseMs > 0 };
+  }
+
+  has(key: string): boolean {
+    return this.#tracked.has(key) || this.#creating.has(key);
+  }
+
+  start(host: PluginHost): void {
+    this.#host = host;
+  }
+
+  stop(): Promise<void> {
+    return this.#reader.stop();
+  }
+
+  /** @throws PermanentFailure, RetryableFailure, RetryLater */
+  async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    const key = attemptKey(request);
+    const known = this.#tracked.get(key);
+    if (known !== undefined) return known.status;
+    const recorded = this.#recordedJob(request);
+    if (recorded !== undefined) return this.#track(request, recorded).status;
+    const job = await this.#creating.create(key, request).catch((error: unknown) => {
+      if (!(error instanceof RetryLater)) this.#limits.release(key);
+      throw error;
+    });
+    return this.#track(request, job).status;
+  }
+
+  /** @throws RetryLater while the job has not stopped. */
+  async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    const key = attemptKey(request);
+    const tracked = this.#tracked.get(key);
+    if (tracked !== undefined) {
+      tracked.stopping = true;
+      this.#reader.cancel(key);
+    }
+    try {
+      const job = tracked?.job ?? this.#recordedJob(request) ?? (await this.#find(key, request));
+      const options = { ...this.deps, request: tracked?.request ?? request, reason: request.abortReason, tracked };
+      const end: Aborted | TerminalStatus = job === undefined ? { phase: "ABORTED" } : await stopJob(job, options);
+      this.#forget(key);
+      return end;
+    } catch (error) {
+      if (passes(error)) throw new RetryLater(`cannot stop the job: ${(error as Error).message}`, { cause: error });
+      throw error;
+    }
+  }
+
+  listAttempts({ workflowKey }: OwningWorkflow): readonly TaskRequest[] {
+    const tracked = [...this.#tracked.values()].map(({ request }) => request);
+    return [...tracked, ...this.#creating.requests].filter((request) => request.workflowKey === workflowKey);
+  }
+
+  /** Stops the job of an attempt that failed while its API did not answer. Never rejects. */
+  async finalize(request: TaskRequest): Promise<void> {
+    const { api, logger } = this.deps;
+    const key = attemptKey(request);
+    try {
+      const job = await this.#leftJob(key, request);
+      if (job !== undefined) await api.stop(job, "the attempt has ended");
+    } catch (error) {
+      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt");
+    }
+    this.#reader.cancel(key);
+    this.#forget(key);
+  }
+
+  /** The job of an ended attempt that may still run. */
+  async #leftJob(key: string, request: TaskRequest): Promise<Job | undefined> {
+    const { api } = this.deps;
+    const tracked = this.#tracked.get(key);
+    if (tracked !== undefined) return tracked.job;
+    const uncertain = this.#creating.requestOf(key);
+    if (uncertain !== undefined) return api.find(uncertain);
+    const recorded = decodePluginState(request.pluginState, api.id);
+    return recorded.kind === "created" && recorded.lost ? api.parseJob(recorded.job) : undefined;
+  }
+
+  /** A task that cannot be read has no job. */
+  async #find(key: string, request: TaskRequest): Promise<Job | undefined> {
+    try {
+      return await this.deps.api.find(this.#creating.requestOf(key) ?? request);
+    } catch (error) {
+      if (error instanceof PermanentFailure) return undefined;
+      throw error;
+    }
+  }
+
+  #recordedJob(request: TaskRequest): Job | undefined {
+    const recorded = decodePluginState(request.pluginState, this.deps.api.id);
+    return recorded.kind === "created" ? this.deps.api.parseJob(recorded.job) : undefined;
+  }
+
+  #track(request: TaskRequest, job: Job): TrackedJob<Job> {
+    const { api, clock } = this.deps;
+    const key = attemptKey(request);
+    const tracked: TrackedJob<Job> = {
+      key,
+      request: reducedRequest(request),
+      trackedAtMs: clock.now(),
+      job,
+      status: { phase: "QUEUED", reason: "job submitted", pluginState: encodeCreated(api.id, job) },
+      failingSinceMs: undefined,
+      failures: 0,
+      stopping: false,
+      stopSent: false,
+    };
+    this.#tracked.set(key, tracked);
+    this.#creating.delete(key);
+    this.#limits.adopt(key, scopeOf(request));
+    this.#reader.schedule(tracked);
+    return tracked;
+  }
+
+  #forget(key: string): void {
+    const tracked = this.#tracked.get(key);
+    if (tracked !== undefined) this.deps.api.forget?.(tracked.job);
+    this.#tracked.delete(key);
+    this.#creating.delete(key);
+    this.#limits.release(key);
+  }
+}

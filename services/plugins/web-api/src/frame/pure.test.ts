@@ -1,0 +1,100 @@
+import { describe, expect, it, test } from "vitest";
+import { causeOfStatus, retryAfterMs } from "./call/api-error.js";
+import { Circuit } from "./call/circuit.js";
+import { JobLimits } from "./job/job-limits.js";
+import { apiOfState, decodePluginState, encodeCreated, encodeCreating } from "./job/plugin-state.js";
+import { pollInterval } from "./job/poll-interval.js";
+
+test("a job is read after a tenth of its age, within the bounds, spread by a tenth", () => {
+  const settings = { initialMs: 1_000, maxMs: 30_000 };
+  const intervals = [0, 5_000, 60_000, 200_000, 10_000_000].map((ageMs) => pollInterval(settings, ageMs, () => 0));
+  expect(intervals).toEqual([1_000, 1_000, 6_000, 20_000, 30_000]);
+  expect(pollInterval(settings, 60_000, () => 0.999)).toBe(5_401);
+});
+
+describe("the plugin state", () => {
+  it("names the API, whether the job was created, and the job", () => {
+    expect(decodePluginState(encodeCreating("batch"), "batch")).toEqual({ kind: "creating" });
+    const created = encodeCreated("batch", { jobId: "x" });
+    expect(decodePluginState(created, "batch")).toEqual({ kind: "created", job: { jobId: "x" }, lost: false });
+    expect(decodePluginState(encodeCreated("batch", { jobId: "x" }, { lost: true }), "batch")).toMatchObject({ lost: true });
+    expect(apiOfState(created)).toBe("batch");
+  });
+
+  it("of another API, of another plugin, or empty counts as none", () => {
+    const none = { kind: "none" };
+    expect(decodePluginState(encodeCreating("athena"), "batch")).toEqual(none);
+    expect(decodePluginState(new Uint8Array(), "batch")).toEqual(none);
+    expect(decodePluginState(new Uint8Array([1, 2, 3]), "batch")).toEqual(none);
+    expect(decodePluginState(Buffer.from("null"), "batch")).toEqual(none);
+  });
+
+  it("has at most 4 KiB", () => {
+    expect(() => encodeCreated("trino", { next: "x".repeat(5_000) })).toThrow(RangeError);
+  });
+});
+
+test("limits count attempts once, in all and per project and namespace, and free their places", () => {
+  const limits = new JobLimits("batch", { maxJobs: 3, maxJobsPerProject: 2, maxJobsPerNamespace: 1 });
+  const scope = (project: string, namespace: string) => ({ project, namespace });
+  expect(limits.acquire("a", scope("p", "p-d"))).toBeUndefined();
+  expect(limits.acquire("a", scope("p", "p-d"))).toBeUndefined();
+  expect(limits.acquire("b", scope("p", "p-d"))).toContain("1 jobs of namespace p-d");
+  expect(limits.acquire("b", scope("p", "p-s"))).toBeUndefined();
+  expect(limits.acquire("c", scope("p", "p-p"))).toContain("2 jobs of project p");
+  expect(limits.acquire("c", scope("q", "q-d"))).toBeUndefined();
+  expect(limits.acquire("d", scope("r", "r-d"))).toContain("3 jobs;");
+  limits.release("a");
+  limits.release("a");
+  expect(limits.size).toBe(2);
+  expect(limits.acquire("d", scope("p", "p-d"))).toBeUndefined();
+});
+
+describe("the circuit", () => {
+  const failed = (circuit: Circuit, times: number, nowMs = 0) => {
+    for (let i = 0; i < times; i++) circuit.failed(nowMs, { throttled: false });
+  };
+
+  it("opens after five failures in a row, longer each time, until a call succeeds", () => {
+    const circuit = new Circuit(() => 0);
+    failed(circuit, 4);
+    expect(circuit.pauseMs(0)).toBe(0);
+    failed(circuit, 1);
+    expect(circuit.pauseMs(0)).toBe(1_000);
+    failed(circuit, 3);
+    expect(circuit.pauseMs(0)).toBe(1_000);
+    failed(circuit, 1, 1_000);
+    expect(circuit.pauseMs(1_000)).toBe(2_000);
+    circuit.succeeded();
+    failed(circuit, 4, 10_000);
+    expect(circuit.pauseMs(10_000)).toBe(0);
+  });
+
+  it("opens at once when calls are throttled, for the time that was asked for", () => {
+    const circuit = new Circuit(() => 0);
+    circuit.failed(0, { throttled: true, retryAfterMs: 7_000 });
+    expect(circuit.pauseMs(0)).toBe(7_000);
+  });
+});
+
+test("HTTP statuses and Retry-After headers are classified", () => {
+  expect([400, 401, 403, 404, 408, 409, 410, 422, 429, 500, 503].map(causeOfStatus)).toEqual([
+    "invalid",
+    "denied",
+    "denied",
+    "missing",
+    "unavailable",
+    "invalid",
+    "missing",
+    "invalid",
+    "throttled",
+    "unavailable",
+    "unavailable",
+  ]);
+  expect([retryAfterMs("3"), retryAfterMs(""), retryAfterMs(null), retryAfterMs("Wed, 21 Oct 2026 07:28:00 GMT")]).toEqual([
+    3_000,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});

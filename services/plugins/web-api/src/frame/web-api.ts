@@ -1,0 +1,55 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { Failed, Succeeded } from "@flyte-ts/task-plugin";
+import type { ApiError } from "./call/api-error.js";
+import type { EndedObservation, Observation } from "./observation.js";
+
+export interface CreateOptions {
+  /**
+   * True when an earlier call may have created the job: an answer was lost, or a process ended
+   * between the call and its record.
+   */
+  readonly mayExist: boolean;
+}
+
+/** Result of reading one job. */
+export type Reading<Job> =
+  | {
+      readonly kind: "observed";
+      readonly observation: Observation;
+      /** The job with changed fields, to be recorded; absent: unchanged. */
+      readonly job?: Job;
+    }
+  | { readonly kind: "failed"; readonly error: ApiError };
+
+/**
+ * One API that runs jobs. Calls go through the API's Endpoint and throw ApiError. `Job` names a
+ * created job; it is stored in the plugin state and holds no secrets.
+ */
+export interface WebApi<Job extends JsonObject> {
+  /** Name in the plugin state, metrics and settings. */
+  readonly id: string;
+  /** `plugin_identifier` of events. */
+  readonly pluginIdentifier: string;
+  /** Maximum number of jobs of one `read`. */
+  readonly maxBatch: number;
+  /** True when reading a job can start it: an abort then stops it first. */
+  readonly stopsBeforeRead?: boolean;
+  /** Reads a job from the plugin state; undefined when it is of another form. */
+  parseJob(value: unknown): Job | undefined;
+  /**
+   * Validates the task and returns the function that creates its job, at most once.
+   * @throws PermanentFailure for a bad specification; RetryLater.
+   */
+  prepare(request: TaskRequest): Promise<(options: CreateOptions) => Promise<Job>>;
+  /** Finds the job of an attempt that was created without a record; undefined: there is none. */
+  find(request: TaskRequest): Promise<Job | undefined>;
+  /** Reads the states of up to `maxBatch` jobs, in their order. */
+  read(jobs: readonly Job[]): Promise<readonly Reading<Job>[]>;
+  /** Asks the API to stop the job. A job that has ended is no error. */
+  stop(job: Job, reason: string): Promise<void>;
+  /** Reads the results of an ended job. */
+  complete(request: TaskRequest, job: Job, observation: EndedObservation): Promise<Succeeded | Failed>;
+  /** Forgets what it remembers of the job. */
+  forget?(job: Job): void;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { systemRandom, systemTime } from "@flyte-ts/async";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { dataPlaneScope } from "@flyte-ts/bus-contract";
+import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
+import { webApiConfig } from "./config.js";
+import { createControllers } from "./create-controllers.js";
+import { registerLoadMetrics, webApiMetrics } from "./frame/metrics.js";
+import { manifest } from "./manifest.js";
+import { webApiPlugin } from "./plugin.js";
+import { routesOf } from "./routes.js";
+
+installSourceMapSupport();
+const config = loadServiceConfig(webApiConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
+const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
+const metrics = new Metrics();
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
+const bus = scopedBus(connection, dataPlaneScope(cluster));
+const store = createBlobStore(config.storage);
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+readiness.serving();
+const leaseClient = lead.enabled
+  ? await createKubeClient({
+      ...config.kubernetes,
+      maxConnections: 4,
+      timeoutMs: lead.leaseMs / 2,
+      userAgent: serviceNames(manifest).userAgent,
+    })
+  : undefined;
+const leader =
+  leaseClient &&
+  runLeaderElection({
+    ...lead,
+    client: leaseClient,
+    identity: randomUUID(),
+    logger,
+    clock: () => performance.now(),
+    random: systemRandom,
+    onLost: () => {
+      // Another process owns all work from now on. The supervisor restarts this one as a standby.
+      logger.fatal("leadership lost, exiting");
+      process.exit(1);
+    },
+  });
+let running: RunningPlugin | undefined;
+onShutdown(
+  async () => {
+    readiness.stopping();
+    await running?.stop();
+    await leader?.stop();
+    await leaseClient?.close();
+    await bus.close();
+    store.close();
+    await ops.close();
+  },
+  { logger },
+);
+if (leader !== undefined) logger.info("waiting for leadership");
+await leader?.becameLeader;
+const routes = routesOf(config);
+if (routes.size === 0) {
+  logger.warn("no API is configured, so that no task type is served: set batch, athena, bigquery or trino");
+} else {
+  const controllers = await createControllers({
+    config,
+    store,
+    logger,
+    clock: systemTime,
+    random: systemRandom,
+    metrics: webApiMetrics(metrics),
+    env: process.env,
+  });
+  registerLoadMetrics(metrics, () => controllers.map(({ load }) => load));
+  running = await runPlugin({
+    plugin: webApiPlugin({ routes, controllers }),
+    bus,
+    logger,
+    clock: systemTime,
+    metrics,
+    maxInFlight,
+    producerId,
+  });
+}
+startIdleGc();

@@ -1,0 +1,38 @@
+import { defineService } from "@flyte-ts/service-manifest";
+
+export const manifest = defineService({
+  id: "plugin-web-api",
+  description: "Runs tasks in services of the cloud: AWS Batch, Athena, BigQuery, Trino.",
+  plane: "data",
+  optional: true,
+  taskTypes: ["aws-batch", "container_array", "presto", "hive", "bigquery_query_job_task"],
+  opsPort: 10_266,
+  requires: { bus: {}, blobStore: {}, kubernetes: "own" },
+  connects: {
+    "batch.endpoint": "https",
+    "athena.endpoint": "https",
+    "bigquery.endpoint": "https",
+    "trino.endpoint": "https",
+  },
+  secrets: [
+    { variable: "FLYTE_TS_PLUGIN_WEB_API_TRINO__PASSWORD", secret: "flyte-trino", key: "password", optional: true },
+    { variable: "FLYTE_TS_PLUGIN_WEB_API_TRINO__ACCESS_TOKEN", secret: "flyte-trino", key: "accessToken", optional: true },
+  ],
+  permissions: [
+    {
+      scope: "namespace",
+      apiGroup: "coordination.k8s.io",
+      resources: ["leases"],
+      verbs: ["create", "delete", "list", "patch", "update", "watch"],
+      reason: "Elects the leader among its replicas.",
+      rareVerbs: { update: "a standby takes over from a dead leader" },
+    },
+  ],
+  kubernetes: {
+    comment: "One replica leads, the other is a standby.",
+    resources: { requests: { cpu: "100m", memory: "160Mi" }, limits: { memory: "1Gi" } },
+    podFields: { LEAD__NAMESPACE: "metadata.namespace" },
+  },
+  settings: { kubernetes: { lead: { enabled: true } } },
+  metricsPrefix: "flyte_plugin_",
+});

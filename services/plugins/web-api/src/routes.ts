@@ -1,0 +1,23 @@
+import type { WebApiConfig } from "./config.js";
+
+export type ApiId = "batch" | "athena" | "bigquery" | "trino";
+
+/** API of each task type that the settings serve. Trino takes `presto` from Athena. */
+export function routesOf({ batch, athena, bigquery, trino }: Partial<Pick<WebApiConfig, ApiId>>): ReadonlyMap<string, ApiId> {
+  return new Map<string, ApiId>([
+    ...(batch === undefined
+      ? []
+      : ([
+          ["aws-batch", "batch"],
+          ["container_array", "batch"],
+        ] as const)),
+    ...(athena === undefined
+      ? []
+      : ([
+          ["presto", "athena"],
+          ["hive", "athena"],
+        ] as const)),
+    ...(trino === undefined ? [] : ([["presto", "trino"]] as const)),
+    ...(bigquery === undefined ? [] : ([["bigquery_query_job_task", "bigquery"]] as const)),
+  ]);
+}
