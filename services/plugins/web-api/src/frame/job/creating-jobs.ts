@@ -25,7 +25,7 @@ export interface CreatingJobsDeps<Job extends JsonObject> {
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
   readonly limits: JobLimits;
-  readonly host: PluginHost;
+  readonly host: Pick<PluginHost, "publishStatus">;
   readonly clock: Time;
   readonly random: () => number;
   readonly startedAtMs: number;

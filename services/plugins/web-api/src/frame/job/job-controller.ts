@@ -42,12 +42,14 @@ export class JobController<Job extends JsonObject> {
   readonly #limits: JobLimits;
   readonly #creating: CreatingJobs<Job>;
   readonly #reader: JobReader<Job>;
-  #host: PluginHost | undefined;
+  #host: Pick<PluginHost, "publishStatus"> | undefined;
 
   constructor(private readonly deps: JobControllerDeps<Job>) {
     const { api, settings, clock } = deps;
     this.#limits = new JobLimits(api.id, settings.limits);
-    const host: PluginHost = { publishStatus: async (request, status) => this.#host?.publishStatus(request, status) };
+    const host: Pick<PluginHost, "publishStatus"> = {
+      publishStatus: async (request, status) => this.#host?.publishStatus(request, status),
+    };
     this.#creating = new CreatingJobs({ ...deps, limits: this.#limits, host, startedAtMs: clock.now() });
     this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, onEnd: (tracked) => this.#forget(tracked.key) });
   }
@@ -64,7 +66,7 @@ export class JobController<Job extends JsonObject> {
     return this.#tracked.has(key) || this.#creating.has(key);
   }
 
-  start(host: PluginHost): void {
+  start(host: Pick<PluginHost, "publishStatus">): void {
     this.#host = host;
   }
 

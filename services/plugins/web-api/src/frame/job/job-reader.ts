@@ -15,7 +15,7 @@ import type { Reading, WebApi } from "../web-api.js";
 export interface JobReaderDeps<Job extends JsonObject> {
   readonly api: WebApi<Job>;
   readonly settings: FrameSettings;
-  readonly host: PluginHost;
+  readonly host: Pick<PluginHost, "publishStatus">;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
