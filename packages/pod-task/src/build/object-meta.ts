@@ -2,6 +2,12 @@ import { sanitizeLabelValue } from "@flyte-ts/domain/name";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ObjectMeta } from "@flyte-ts/kubernetes";
 
+/**
+ * Label of an operator's resource and of the pods below it: the name of the resource. Other pods of
+ * tasks do not have it.
+ */
+export const OPERATOR_JOB_LABEL = "flyte.org/job";
+
 export interface ObjectMetaConfig {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

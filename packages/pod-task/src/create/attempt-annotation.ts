@@ -5,6 +5,7 @@ import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugi
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { eventFields } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../copilot/data-config.js";
+import { isObjectName } from "./object-name.js";
 
 /**
  * Annotation that identifies the attempt of a pod or another object: the request without fields
@@ -59,7 +60,7 @@ export function decodeAttemptAnnotation({ metadata }: KubeObject): TaskRequest |
   try {
     const request = fromBinary(TaskRequestSchema, Buffer.from(text, "base64"));
     // The annotation may have been copied from another object.
-    return request.generatedName === metadata.name && request.namespace === metadata.namespace ? request : undefined;
+    return isObjectName(metadata.name, request.generatedName) && request.namespace === metadata.namespace ? request : undefined;
   } catch {
     return undefined;
   }

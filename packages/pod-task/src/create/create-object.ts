@@ -27,7 +27,8 @@ export async function createAttemptObject<T extends KubeObject>(
   } catch (error) {
     if (!isAlreadyExists(error)) throw toCreateError(error);
   }
-  const { namespace, generatedName: name } = request;
+  const { namespace } = request;
+  const { name } = object.metadata;
   const existing = await client.get<T>(ref, { namespace, name }).catch((error: unknown) => {
     throw asRetryLater(error);
   });

@@ -1,8 +1,8 @@
 import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
-import type { DataStore } from "../result/data-store.js";
+import type { DataStore, ListingStore } from "../result/data-store.js";
 
 /** Blobs in memory. */
-export class MemoryStore implements DataStore {
+export class MemoryStore implements ListingStore {
   readonly blobs = new Map<string, Uint8Array>();
   unavailable = false;
 
@@ -26,6 +26,12 @@ export class MemoryStore implements DataStore {
     await this.#checkAvailable(uri);
     const bytes = this.blobs.get(uri);
     return bytes === undefined ? undefined : { size: bytes.length, etag: "", modifiedAt: new Date(0), metadata: {} };
+  }
+
+  async *list(prefix: string): ReturnType<ListingStore["list"]> {
+    await this.#checkAvailable(prefix);
+    const found = [...this.blobs].filter(([uri]) => uri.startsWith(prefix)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    for (const [uri, bytes] of found) yield { uri, size: bytes.length, etag: "", modifiedAt: new Date(0) };
   }
 
   async #checkAvailable(uri: string): Promise<void> {

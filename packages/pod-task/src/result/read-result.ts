@@ -70,16 +70,26 @@ export function readErrorDocument(
 async function readError(
   store: DataStore,
   uris: readonly string[],
-  { maxOutputBytes }: ResultLimits,
+  limits: ResultLimits,
 ): Promise<PermanentFailure | RetryableFailure | undefined> {
   for (const uri of uris) {
-    const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
-    const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(asReadError);
-    if (document instanceof BlobTooLargeError) return tooLarge(document);
-    if (document instanceof StoredMessageError) return badFormat(document.message, uri);
-    if (document !== undefined) return toFailure(document, uri);
+    const failure = await readErrorFile(store, uri, limits);
+    if (failure !== undefined) return failure;
   }
   return undefined;
+}
+
+/** Reads one error document; undefined when it does not exist. */
+export async function readErrorFile(
+  store: DataStore,
+  uri: string,
+  { maxOutputBytes }: ResultLimits,
+): Promise<PermanentFailure | RetryableFailure | undefined> {
+  const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
+  const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(asReadError);
+  if (document instanceof BlobTooLargeError) return tooLarge(document);
+  if (document instanceof StoredMessageError) return badFormat(document.message, uri);
+  return document === undefined ? undefined : toFailure(document, uri);
 }
 
 /** An error has some ten fields; others are foreign, and each would become an object. */

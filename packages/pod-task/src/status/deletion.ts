@@ -4,8 +4,19 @@ import { disruptionReason } from "./disruption.js";
 import { lastContainerTransition, parseTime } from "./pod-times.js";
 
 /** Failure for a pod that no longer exists, whatever removed it. */
-export function podMissingFailure({ namespace, name }: { readonly namespace: string; readonly name: string }): RetryableFailure {
-  const message = `resource not found, name [${namespace}/${name}]. reason: pods "${name}" not found`;
+export function podMissingFailure(pod: { readonly namespace: string; readonly name: string }): RetryableFailure {
+  return objectMissingFailure("pods", pod);
+}
+
+/**
+ * Failure for an attempt's object that no longer exists.
+ * @param resource plural name of its kind, such as `pods`
+ */
+export function objectMissingFailure(
+  resource: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): RetryableFailure {
+  const message = `resource not found, name [${namespace}/${name}]. reason: ${resource} "${name}" not found`;
   return new RetryableFailure({ code: "ResourceDeletedExternally", kind: "SYSTEM", message });
 }
 

@@ -12,6 +12,7 @@ import {
   kubeUnavailable,
   type LogArchive,
   minimalAttempt,
+  OPERATOR_JOB_LABEL,
   type Pod,
   podMissingFailure,
   POD_CREATED_STATE,
@@ -19,6 +20,7 @@ import {
   PodStatusReader,
   reduceRequest,
   requireAttemptObject,
+  trimPod,
 } from "@flyte-ts/pod-task";
 import {
   type Aborted,
@@ -33,7 +35,6 @@ import {
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { DeletionWaiter } from "./deletion-waiter.js";
-import { trimPod } from "./trim-pod.js";
 
 export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
@@ -53,8 +54,9 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
   readonly reportEndedWithinMs: number;
 }
 
-// Selects every pod of a Flyte task; those of other propellers have no record of the attempt.
-const POD_SELECTOR = "execution-id,node-id";
+// Selects every pod of a Flyte task except those of operators; pods of other propellers have no
+// record of the attempt.
+const POD_SELECTOR = `execution-id,node-id,!${OPERATOR_JOB_LABEL}`;
 const MAX_REMEMBERED = 10_000;
 /** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;

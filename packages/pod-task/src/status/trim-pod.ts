@@ -1,4 +1,4 @@
-import type { Pod } from "@flyte-ts/pod-task";
+import type { Pod } from "../pod-types.js";
 
 /** The part of a pod that the cache keeps: there may be very many. */
 export function trimPod({ metadata, spec, status }: Pod): Pod {
