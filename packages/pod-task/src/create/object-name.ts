@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 const HASH_LENGTH = 8;
 
 /**
- * Returns the name of an attempt's object: the generated name, whose end is replaced by a hash of the
- * whole where it exceeds the maximum of the object's kind. Such names have exactly `maxLength`
+ * Returns the name of an attempt's object: the generated name, whose end is replaced by a hash of
+ * the whole where it exceeds the maximum of the object's kind. Such names have exactly `maxLength`
  * characters.
  */
 export function objectName(generatedName: string, maxLength: number): string {

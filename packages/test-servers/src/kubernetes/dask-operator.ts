@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheDir, createOnce, findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
+import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
+
+const VERSION = "2026.3.0";
+const REQUIREMENTS = fileURLToPath(new URL("../../python/dask-operator/requirements.txt", import.meta.url));
+/** Names a Python that has the packages already. */
+const OVERRIDE_VARIABLE = "FLYTE_TS_DASK_OPERATOR_PYTHON";
+const RESOURCES = "from importlib.resources import files; print(files('dask_kubernetes.operator') / 'customresources')";
+
+export interface DaskOperator {
+  /** Python with the operator's package. */
+  readonly python: string;
+  /** Definitions of its resources, YAML. */
+  readonly definitions: readonly string[];
+}
+
+/**
+ * Finds the Dask operator: an environment of its own in the cache, which the first call on a
+ * machine installs from PyPI (some 100 MB).
+ *
+ * @throws ServerStartError when Python is missing or a package cannot be installed
+ */
+export async function findDaskOperator(): Promise<DaskOperator> {
+  const python = process.env[OVERRIDE_VARIABLE] ?? (await installedPython());
+  const folder = (await runProgram(python, ["-c", RESOURCES]).catch(failInstallation)).trim();
+  const files = readdirSync(folder).filter((file) => /^dask\w+\.yaml$/.test(file));
+  return { python, definitions: files.map((file) => readFileSync(join(folder, file), "utf8")) };
+}
+
+async function installedPython(): Promise<string> {
+  if (findOnPath("python3") === undefined) throw new ServerStartError("the Dask operator: Python, which runs it, is not on the PATH");
+  const folder = join(cacheDir(), `dask-operator-${VERSION}`);
+  const complete = join(folder, "complete");
+  const python = join(folder, "bin", "python");
+  const create = async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await runProgram("python3", ["-m", "venv", folder]);
+    await runProgram(python, ["-m", "pip", "install", "--quiet", "--no-deps", "-r", REQUIREMENTS]);
+    writeFileSync(complete, "");
+  };
+  await createOnce(folder, { exists: () => existsSync(complete), create }).catch(failInstallation);
+  return python;
+}
+
+function failInstallation(error: unknown): never {
+  throw new ServerStartError(`the Dask operator ${VERSION} cannot be installed: ${(error as Error).message}`);
+}
+
+export interface DaskOperatorOptions {
+  readonly operator: DaskOperator;
+  readonly kubeconfig: string;
+  /** Ends the operator when this process dies. Default: it keeps running. */
+  readonly watchdog?: ProcessWatchdog | undefined;
+}
+
+/** Starts the operator for all namespaces. */
+export async function startDaskOperator({ operator: { python }, kubeconfig, watchdog }: DaskOperatorOptions): Promise<LocalServer> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/healthz`;
+  return startServerProcess({
+    name: "dask-operator",
+    command: python,
+    args: ["-m", "kopf", "run", "-m", "dask_kubernetes.operator.controller", "--all-namespaces", `--liveness=${url}`],
+    options: { env: { ...process.env, KUBECONFIG: kubeconfig } },
+    url,
+    port,
+    stopSignal: "SIGTERM",
+    watchdog,
+    startTimeoutMs: 120_000,
+  });
+}

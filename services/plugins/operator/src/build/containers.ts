@@ -1,0 +1,16 @@
+import type { Container, PodSpec } from "@flyte-ts/pod-task";
+
+/** Returns the spec with its primary container changed. */
+export function withPrimary(spec: PodSpec, name: string, change: (container: Container) => Container): PodSpec {
+  return { ...spec, containers: spec.containers.map((container) => (container.name === name ? change(container) : container)) };
+}
+
+/** Returns a pod's container of the name; of the first one when there is none. */
+export function primaryOf(spec: PodSpec, name: string): Container | undefined {
+  return spec.containers.find((container) => container.name === name) ?? spec.containers[0];
+}
+
+/** Returns the container with other arguments and without a command of its own. */
+export function withArgs({ command: _, ...container }: Container, args: readonly string[]): Container {
+  return { ...container, args: [...args] };
+}

@@ -1,0 +1,205 @@
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { belongsToAttempt, isOwnedBy, objectMissingFailure, requireAttemptObject } from "@flyte-ts/pod-task";
+import {
+  type Aborted,
+  isTerminalStatus,
+  type OwningWorkflow,
+  PermanentFailure,
+  type PluginHost,
+  RetryLater,
+  type TaskStatus,
+  type TerminalStatus,
+} from "@flyte-ts/task-plugin";
+import { JOB_CREATED_STATE, type JobStatusDeps, JobStatusReader } from "../job/job-status-reader.js";
+import type { Job, Operator } from "../operator.js";
+import { AttemptRecords, wasSubmitted } from "./attempt-records.js";
+import { ChangeWaiter } from "./change-waiter.js";
+import { JobApi, type JobApiDeps } from "./job-api.js";
+import { activePods, JobEnding } from "./job-ending.js";
+import { JobReporter, type JobReporterDeps } from "./job-reporter.js";
+import { type JobRef, nameOf, refOf, refOfRequest } from "./job-ref.js";
+import { JobWatch, type JobWatchDeps } from "./job-watch.js";
+
+export interface JobControllerDeps
+  extends JobStatusDeps,
+    Omit<JobApiDeps, "client" | "store">,
+    Omit<JobWatchDeps, "client">,
+    Pick<JobReporterDeps, "workers" | "reportEndedWithinMs"> {
+  readonly client: JobApiDeps["client"] & JobWatchDeps["client"];
+  /** Maximum wait for the deletion of a job and its pods before an abort is retried, ms. */
+  readonly deletionTimeoutMs: number;
+}
+
+const SUBMITTED = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: JOB_CREATED_STATE } as const;
+/** Time between two reads of a job whose deletion is awaited, ms: the watch may be interrupted. */
+const DELETION_POLL_MS = 2_000;
+
+/**
+ * Runs one resource of an operator per attempt and follows all with one watch per kind and one for
+ * pods. State that must outlive the process is in Kubernetes: the resource's name derives from the
+ * attempt, and its annotation identifies it.
+ */
+export class JobController {
+  readonly watch: JobWatch;
+  #host: PluginHost | undefined;
+  #reporter: JobReporter | undefined;
+  readonly #reader: JobStatusReader;
+  readonly #api: JobApi;
+  readonly #ending: JobEnding;
+  readonly #changes: ChangeWaiter;
+  readonly #records = new AttemptRecords();
+  readonly #operators: ReadonlyMap<string, Operator>;
+
+  constructor(private readonly deps: JobControllerDeps) {
+    this.#operators = new Map(deps.operators.map((operator) => [operator.taskType, operator]));
+    this.#reader = new JobStatusReader(deps);
+    this.#api = new JobApi(deps);
+    this.#changes = new ChangeWaiter(deps.clock);
+    this.watch = new JobWatch(deps, {
+      onJob: (ref, event) => {
+        this.#changes.notify(ref.jobKey);
+        this.#reporter?.onJob(ref, event);
+      },
+      onPods: (jobKey) => {
+        this.#changes.notify(jobKey);
+        for (const ref of this.#refsOf(jobKey)) this.#reporter?.onPods(ref);
+      },
+      onServed: async (served) => this.#host?.setTaskTypes(served.map(({ taskType }) => taskType)),
+    });
+    const { jobs } = this.watch;
+    this.#ending = new JobEnding({ api: this.#api, jobOf: (ref) => jobs.get(ref), podsOf: (ref) => this.watch.podsOf(ref) });
+  }
+
+  async start(host: PluginHost): Promise<void> {
+    this.#host = host;
+    this.#reporter = new JobReporter({
+      ...this.deps,
+      host,
+      watch: this.watch,
+      reader: this.#reader,
+      ending: this.#ending,
+      records: this.#records,
+      refOfKey: (key) => this.#refOfKey(key),
+    });
+    await this.watch.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.watch.stop();
+    await this.#reporter?.stop();
+  }
+
+  async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    const ref = this.#refOf(request);
+    await this.watch.waitForSync(ref.operator);
+    const { job, created } = await this.#findOrCreate(ref, request);
+    this.#records.add(ref, job, request);
+    if (created) return SUBMITTED;
+    return (await this.#reporter?.statusOf(ref, job, request)) ?? SUBMITTED;
+  }
+
+  /** Reads the resource from Kubernetes itself: the cache may lag behind a creation. */
+  async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    const ref = this.#refOf(request);
+    this.#records.finish(ref);
+    this.#reporter?.cancel(ref);
+    const job = await this.#api.get(ref);
+    if (job === undefined || !belongsToAttempt(job, request)) {
+      if (job === undefined) await this.#waitUntilGone(ref, undefined);
+      return { phase: "ABORTED" };
+    }
+    // An abort may contain only the attempt's names; the resource's own record has the URIs of its
+    // outputs.
+    const known = this.#records.requestOf(ref, job) ?? request;
+    const observed = { operator: ref.operator, job, pods: this.watch.podsOf(ref) };
+    const reading = job.metadata.deletionTimestamp === undefined ? await this.#reader.read(observed, known) : undefined;
+    const terminal = reading?.kind === "ended" && isTerminalStatus(reading.status) ? reading.status : undefined;
+    await this.#api.delete(ref, job.metadata.uid);
+    await this.#waitUntilGone(ref, job.metadata.uid);
+    this.#ending.forget(ref);
+    return terminal ?? { phase: "ABORTED" };
+  }
+
+  /**
+   * Lists attempts whose resources the workflow owns, by its uid: labels and names can be forged.
+   */
+  async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
+    await Promise.all(this.watch.served.map((operator) => this.watch.waitForSync(operator)));
+    return this.watch.jobs
+      .list()
+      .filter(({ ref, job }) => isOwnedBy(job, owner) && this.#mayRun(ref, job))
+      .map(({ ref, job }) => ({ ...this.#records.requestToStop(ref, job, workflowKey), owner }));
+  }
+
+  async finalize(request: TaskRequest): Promise<void> {
+    if (!this.#operators.has(request.template?.type ?? "")) return;
+    const ref = this.#refOf(request);
+    this.#records.finish(ref);
+    this.#reporter?.cancel(ref);
+    this.#ending.forget(ref);
+    const known = this.watch.jobs.get(ref);
+    this.watch.jobs.forget(ref);
+    if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
+    await this.#api.delete(ref, known?.metadata.uid);
+  }
+
+  async #findOrCreate(ref: JobRef, request: TaskRequest): Promise<{ readonly job: Job; readonly created: boolean }> {
+    const { operator } = ref;
+    const known = this.watch.jobs.get(ref);
+    if (known !== undefined) return { job: requireAttemptObject(known, request, operator.kind), created: false };
+    if (this.watch.jobs.wasCreated(ref) || this.#records.lostJob(ref) !== undefined || wasSubmitted(request)) {
+      const current = await this.#api.get(ref);
+      if (current === undefined) throw objectMissingFailure(operator.ref.plural, nameOf(ref));
+      return { job: requireAttemptObject(current, request, operator.kind), created: false };
+    }
+    const create = async () => {
+      const job = await this.#api.create(ref, request);
+      this.watch.jobs.remember(ref, job);
+      return { job, created: true };
+    };
+    return this.#reporter === undefined ? create() : this.#reporter.whileCreating(ref, create);
+  }
+
+  /**
+   * Waits until the resource and its pods are gone. Since the watch may be interrupted, Kubernetes
+   * is polled as well.
+   *
+   * @throws RetryLater after `deletionTimeoutMs`
+   */
+  async #waitUntilGone(ref: JobRef, uid: string | undefined): Promise<void> {
+    const { clock, deletionTimeoutMs } = this.deps;
+    const deadline = clock.now() + deletionTimeoutMs;
+    let exists = uid !== undefined;
+    while (exists || activePods(this.watch.podsOf(ref)).length > 0) {
+      if (clock.now() >= deadline)
+        throw new RetryLater(`${ref.operator.kind} ${ref.jobKey} or a pod of it still exists after its deletion`);
+      await this.#changes.wait(ref.jobKey, DELETION_POLL_MS);
+      if (exists) exists = (await this.#api.get(ref))?.metadata.uid === uid;
+    }
+  }
+
+  #mayRun(ref: JobRef, job: Job): boolean {
+    return ref.operator.status(job, []).kind === "progress" || activePods(this.watch.podsOf(ref)).length > 0;
+  }
+
+  /** Jobs of this name that are known, or were until they were deleted. */
+  #refsOf(jobKey: string): JobRef[] {
+    return this.deps.operators
+      .map((operator) => refOf(operator, jobKey))
+      .filter((ref) => this.watch.jobs.get(ref) !== undefined || this.#ending.has(ref) || this.#records.lostJob(ref) !== undefined);
+  }
+
+  #refOf(request: TaskRequest): JobRef {
+    const type = request.template?.type ?? "";
+    const operator = this.#operators.get(type);
+    if (operator !== undefined) return refOfRequest(operator, request);
+    throw new PermanentFailure({ code: "BadTaskSpecification", kind: "SYSTEM", message: `no operator runs tasks of type ${type}` });
+  }
+
+  #refOfKey(key: string): JobRef {
+    const [taskType = "", jobKey = ""] = key.split(" ");
+    const operator = this.#operators.get(taskType);
+    if (operator === undefined) throw new Error(`no operator for ${key}`);
+    return refOf(operator, jobKey);
+  }
+}

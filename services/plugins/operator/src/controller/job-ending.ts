@@ -1,0 +1,96 @@
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { Pod } from "@flyte-ts/pod-task";
+import type { ProgressPhase, TaskStatus, TerminalStatus } from "@flyte-ts/task-plugin";
+import { JOB_CREATED_STATE } from "../job/job-status-reader.js";
+import type { Job } from "../operator.js";
+import type { JobApi } from "./job-api.js";
+import type { JobRef } from "./job-ref.js";
+
+/** An end that is reported when nothing of the attempt runs any more. */
+export interface PendingEnd {
+  readonly request: TaskRequest;
+  readonly status: TerminalStatus;
+  /** Uid of the resource; undefined for one that is gone. */
+  readonly uid: string | undefined;
+}
+
+export interface JobEndingDeps {
+  readonly api: Pick<JobApi, "delete" | "deletePods">;
+  readonly jobOf: (ref: JobRef) => Job | undefined;
+  readonly podsOf: (ref: JobRef) => readonly Pod[];
+}
+
+/** A status, and whether it must be looked at again without a change. */
+export interface EndStatus {
+  readonly status: TaskStatus;
+  readonly recheck: boolean;
+}
+
+/**
+ * Ends jobs so that two attempts never run at once: the end of an attempt is reported when its pods
+ * are gone. A process that dies meanwhile leaves a resource that is being deleted, which its
+ * successor reports as such.
+ */
+export class JobEnding {
+  readonly #pending = new Map<string, PendingEnd>();
+
+  constructor(private readonly deps: JobEndingDeps) {}
+
+  has({ key }: JobRef): boolean {
+    return this.#pending.has(key);
+  }
+
+  requestOf({ key }: JobRef): TaskRequest | undefined {
+    return this.#pending.get(key)?.request;
+  }
+
+  /** Removes the job, and reports the end when it and its pods are gone. */
+  async end(ref: JobRef, end: PendingEnd): Promise<EndStatus> {
+    this.#pending.set(ref.key, end);
+    return this.proceed(ref);
+  }
+
+  /** Deletes what is left; returns the end, or a progress that says what it waits for. */
+  async proceed(ref: JobRef): Promise<EndStatus> {
+    const end = this.#pending.get(ref.key);
+    if (end === undefined) throw new Error(`${ref.key} is not being ended`);
+    const job = this.deps.jobOf(ref);
+    const exists = job !== undefined && job.metadata.uid === end.uid;
+    if (exists && job.metadata.deletionTimestamp === undefined && !(await this.deps.api.delete(ref, end.uid)))
+      return this.#finish(ref, end);
+    if (exists || activePods(this.deps.podsOf(ref)).length > 0)
+      return { status: waiting("INITIALIZING", end.status, "its job is being deleted"), recheck: true };
+    return this.#finish(ref, end);
+  }
+
+  /**
+   * Stops pods that run although their job has ended. A failure is reported when they are gone,
+   * since a retry may follow.
+   */
+  async stopPods(ref: JobRef, status: TerminalStatus): Promise<EndStatus> {
+    const active = activePods(this.deps.podsOf(ref));
+    await this.deps.api.deletePods(active.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
+    if (active.length === 0 || status.phase !== "FAILED") return { status, recheck: false };
+    return { status: waiting("RUNNING", status, `${active.length} of its pods still run`), recheck: true };
+  }
+
+  forget({ key }: JobRef): void {
+    this.#pending.delete(key);
+  }
+
+  #finish({ key }: JobRef, { status }: PendingEnd): EndStatus {
+    this.#pending.delete(key);
+    return { status, recheck: false };
+  }
+}
+
+/** Pods whose processes may run. */
+export function activePods(pods: readonly Pod[]): Pod[] {
+  return pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
+}
+
+/** Tells users why the end is not reported yet. */
+function waiting(phase: ProgressPhase, status: TerminalStatus, why: string): TaskStatus {
+  const cause = status.phase === "FAILED" ? `failed: ${status.failure.message}` : `ended as ${status.phase}`;
+  return { phase, reason: `the attempt ${cause}; ${why}`, pluginState: JOB_CREATED_STATE };
+}

@@ -1,0 +1,171 @@
+import type { Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type InformerEvent, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import { objectMissingFailure } from "@flyte-ts/pod-task";
+import { type PluginHost, RetryLater, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { JobStatusReader } from "../job/job-status-reader.js";
+import type { Job } from "../operator.js";
+import type { AttemptRecords } from "./attempt-records.js";
+import type { EndStatus, JobEnding } from "./job-ending.js";
+import { type JobRef, nameOf } from "./job-ref.js";
+import type { JobWatch } from "./job-watch.js";
+
+export interface JobReporterDeps {
+  readonly watch: Pick<JobWatch, "jobs" | "podsOf">;
+  readonly reader: JobStatusReader;
+  readonly ending: JobEnding;
+  readonly records: AttemptRecords;
+  readonly host: PluginHost;
+  readonly refOfKey: (key: string) => JobRef;
+  readonly clock: Time;
+  readonly logger: Logger;
+  /** Number of jobs observed concurrently. */
+  readonly workers: number;
+  /** At start, earlier ends of jobs than this are not reported, ms. */
+  readonly reportEndedWithinMs: number;
+}
+
+const RETRY_MS = 1_000;
+/** Time between two looks at a job that is being deleted, ms; changes are seen at once. */
+const RECHECK_MS = 5_000;
+/** Time for which changes of a job's pods are collected, ms: pods of one job change together. */
+const COLLECT_MS = 200;
+
+/** Derives the status of jobs, and reports it when the job or a pod below it changes. */
+export class JobReporter {
+  readonly #queue: WorkQueue;
+  readonly #pool: WorkerPool;
+  readonly #startedAt: number;
+  /** Jobs being created: their changes are reported after the submission. */
+  readonly #creating = new Set<string>();
+
+  constructor(private readonly deps: JobReporterDeps) {
+    const { clock, logger, workers } = deps;
+    this.#startedAt = clock.now();
+    this.#queue = new WorkQueue(clock);
+    this.#pool = new WorkerPool({
+      queue: this.#queue,
+      workers,
+      logger,
+      reconcile: (key) => this.#report(deps.refOfKey(key)),
+      onError: (key) => this.#queue.addAt(key, clock.now() + RETRY_MS),
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#pool.stop();
+  }
+
+  /** Suppresses reports while the job is created; they follow right after. */
+  async whileCreating<T>({ key }: JobRef, create: () => Promise<T>): Promise<T> {
+    this.#creating.add(key);
+    try {
+      return await create();
+    } finally {
+      this.#creating.delete(key);
+      this.#queue.addAt(key, this.deps.clock.now() + 1);
+    }
+  }
+
+  cancel({ key }: JobRef): void {
+    this.#queue.cancelDelayed(key);
+  }
+
+  onPods(ref: JobRef): void {
+    if (!this.deps.records.isFinished(ref)) this.#queue.addAt(ref.key, this.deps.clock.now() + COLLECT_MS);
+  }
+
+  /** Handles a change of a job from the watch. */
+  onJob(ref: JobRef, { type, object }: InformerEvent<Job>): void {
+    const { records, reader, ending } = this.deps;
+    if (records.isFinished(ref) || (records.requestOf(ref, object) === undefined && !ending.has(ref))) return;
+    if (type === "deleted") {
+      // Reported ends are finally garbage-collected: no news.
+      if (!ending.has(ref) && (reader.hasResult(object) || this.#endedLongAgo(ref, object))) return;
+      if (!ending.has(ref)) records.lose(ref, object);
+    } else {
+      records.foundAgain(ref);
+      if (type === "added" && this.#isOld(ref, object)) return;
+    }
+    this.#queue.add(ref.key);
+  }
+
+  /**
+   * Status of an existing job. Ends what a failure left.
+   *
+   * @throws RetryLater
+   */
+  async statusOf(ref: JobRef, job: Job, request: TaskRequest): Promise<TaskStatus> {
+    const { reader, ending, watch } = this.deps;
+    if (ending.has(ref)) return this.#checkAgain(ref, await ending.proceed(ref));
+    const reading = await reader.read({ operator: ref.operator, job, pods: watch.podsOf(ref) }, request);
+    if (reading.kind === "progress") {
+      if (reading.recheckAt !== undefined) this.#queue.addAt(ref.key, reading.recheckAt.getTime());
+      return reading.status;
+    }
+    const { status, premature } = reading;
+    if (premature) return this.#checkAgain(ref, await ending.end(ref, { request, status, uid: job.metadata.uid }));
+    return ref.operator.leavesPodsRunning ? this.#checkAgain(ref, await ending.stopPods(ref, status)) : status;
+  }
+
+  /** Status of a job that no longer exists, although its end was not reported. */
+  async statusOfLost(ref: JobRef, job: Job, request: TaskRequest): Promise<TaskStatus> {
+    const { reader, ending } = this.deps;
+    const { operator } = ref;
+    // One that ended before its deletion has a result of its own.
+    const ended = operator.status(job, []).kind !== "progress";
+    const reading = ended ? await reader.read({ operator, job, pods: [] }, request) : undefined;
+    const status: TerminalStatus =
+      reading?.kind === "ended" ? reading.status : { phase: "FAILED", failure: objectMissingFailure(operator.ref.plural, nameOf(ref)) };
+    return this.#checkAgain(ref, await ending.end(ref, { request, status, uid: undefined }));
+  }
+
+  #checkAgain({ key }: JobRef, { status, recheck }: EndStatus): TaskStatus {
+    if (recheck) this.#queue.addAt(key, this.deps.clock.now() + RECHECK_MS);
+    return status;
+  }
+
+  /** Reports the status that follows from a change. */
+  async #report(ref: JobRef): Promise<void> {
+    const { records, ending, watch, host, clock } = this.deps;
+    if (records.isFinished(ref) || this.#creating.has(ref.key)) return;
+    const job = watch.jobs.get(ref);
+    const lost = records.lostJob(ref);
+    const request = ending.requestOf(ref) ?? records.requestOf(ref, job ?? lost);
+    if (request === undefined) return;
+    try {
+      const status = await this.#currentStatus(ref, { job, lost, request });
+      if (status !== undefined) await host.publishStatus(request, status);
+    } catch (error) {
+      if (!(error instanceof RetryLater)) throw error;
+      if (error.status !== undefined) await host.publishStatus(request, error.status);
+      this.#queue.addAt(ref.key, clock.now() + (error.retryAfterMs ?? RETRY_MS));
+    }
+  }
+
+  async #currentStatus(
+    ref: JobRef,
+    { job, lost, request }: { readonly job: Job | undefined; readonly lost: Job | undefined; readonly request: TaskRequest },
+  ): Promise<TaskStatus | undefined> {
+    const { ending, records } = this.deps;
+    if (ending.has(ref)) return this.#checkAgain(ref, await ending.proceed(ref));
+    if (job !== undefined) return this.statusOf(ref, job, request);
+    if (lost === undefined) return undefined;
+    const status = await this.statusOfLost(ref, lost, request);
+    records.foundAgain(ref);
+    return status;
+  }
+
+  /** A job whose end a predecessor has reported: one that is removed, or that ended long ago. */
+  #isOld(ref: JobRef, job: Job): boolean {
+    const removed = job.metadata.deletionTimestamp !== undefined && ref.operator.status(job, []).kind !== "progress";
+    return removed || this.#endedLongAgo(ref, job);
+  }
+
+  #endedLongAgo({ operator }: JobRef, job: Job): boolean {
+    const state = operator.status(job, []);
+    const endedAt = state.kind === "progress" ? undefined : state.endedAt;
+    return endedAt !== undefined && endedAt.getTime() < this.#startedAt - this.deps.reportEndedWithinMs;
+  }
+}

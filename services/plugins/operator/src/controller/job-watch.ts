@@ -1,0 +1,97 @@
+import type { Time } from "@flyte-ts/async";
+import type { InformerEvent, KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
+import type { Pod } from "@flyte-ts/pod-task";
+import type { Logger } from "@flyte-ts/telemetry";
+import { kubeUnavailable } from "@flyte-ts/pod-task";
+import { RetryLater } from "@flyte-ts/task-plugin";
+import type { Job, Operator } from "../operator.js";
+import { JobCache } from "./job-cache.js";
+import type { JobRef } from "./job-ref.js";
+import { PodCache } from "./pod-cache.js";
+import { ServedOperators } from "./served-operators.js";
+
+/** Maximum wait for the first lists before a request is requeued, ms. */
+const SYNC_WAIT_MS = 5_000;
+
+export interface JobWatchDeps {
+  readonly client: Pick<KubeClient, "list" | "watch"> & Pick<KubeApplier, "findResource">;
+  readonly operators: readonly Operator[];
+  readonly logger: Logger;
+  readonly clock: Time;
+  /** Time between two checks of which kinds the cluster serves, ms. */
+  readonly discoveryIntervalMs: number;
+}
+
+export interface JobWatchHandlers {
+  readonly onJob: (ref: JobRef, event: InformerEvent<Job>) => void;
+  readonly onPods: (jobKey: string) => void;
+  readonly onServed: (operators: readonly Operator[]) => Promise<void>;
+}
+
+/** Follows the resources of all kinds that the cluster serves, and the pods below them. */
+export class JobWatch {
+  readonly jobs: JobCache;
+  readonly #pods: PodCache;
+  readonly #served: ServedOperators;
+
+  constructor(
+    private readonly deps: JobWatchDeps,
+    { onJob, onPods, onServed }: JobWatchHandlers,
+  ) {
+    const { client, operators, logger, clock, discoveryIntervalMs: intervalMs } = deps;
+    this.jobs = new JobCache({ client, logger, clock, onEvent: onJob });
+    this.#pods = new PodCache({ client, logger, onChange: onPods });
+    const onChange = async (served: readonly Operator[]) => {
+      await this.jobs.watch(served);
+      await onServed(served);
+    };
+    this.#served = new ServedOperators({ client, operators, clock, logger, intervalMs, onChange });
+  }
+
+  /** Kinds that the cluster serves now. */
+  get served(): readonly Operator[] {
+    return this.#served.served;
+  }
+
+  get podCount(): number {
+    return this.#pods.size;
+  }
+
+  start(): Promise<void> {
+    this.#pods.start();
+    return this.#served.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#served.stop();
+    await Promise.all([this.jobs.stop(), this.#pods.stop()]);
+  }
+
+  podsOf({ jobKey }: JobRef): readonly Pod[] {
+    return this.#pods.of(jobKey);
+  }
+
+  /** Reason why jobs cannot be followed now. */
+  notReadyReason(): string | undefined {
+    if (!this.#pods.isSynced) return "the first list of pods is not complete";
+    const kinds = this.jobs.unsyncedKinds();
+    return kinds.length === 0 ? undefined : `the first list is not complete of ${kinds.join(", ")}`;
+  }
+
+  /**
+   * Waits until the resources of a kind and all pods are known.
+   *
+   * @throws RetryLater
+   */
+  async waitForSync(operator: Operator): Promise<void> {
+    const jobs = this.jobs.synced(operator);
+    if (jobs === undefined) throw new RetryLater(`the cluster does not serve ${operator.kind} (${operator.apiVersion})`);
+    let cancelTimer: () => void = () => undefined;
+    const late = new Promise<"late">((resolve) => {
+      cancelTimer = this.deps.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
+    });
+    const first = await Promise.race([Promise.all([jobs, this.#pods.synced]), late]);
+    cancelTimer();
+    if (first === "late") throw kubeUnavailable(`the first list of ${operator.kind} or of pods is not complete`);
+  }
+}

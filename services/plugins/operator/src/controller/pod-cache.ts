@@ -1,0 +1,61 @@
+import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
+import type { Logger } from "@flyte-ts/telemetry";
+import { trimJobPod } from "./trim.js";
+
+export interface PodCacheDeps {
+  readonly client: Pick<KubeClient, "list" | "watch">;
+  readonly logger: Logger;
+  /** Called with `namespace/name` of a job whose pods have changed. */
+  readonly onChange: (jobKey: string) => void;
+}
+
+/** The pods below all jobs, by one watch. Pods of other tasks do not have the label. */
+export class PodCache {
+  readonly #byJob = new Map<string, Map<string, Pod>>();
+  #informer: Informer<Pod> | undefined;
+
+  constructor(private readonly deps: PodCacheDeps) {}
+
+  start(): void {
+    const { client, logger } = this.deps;
+    const onEvent = (event: InformerEvent<Pod>) => this.#onEvent(event);
+    this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: OPERATOR_JOB_LABEL, logger, transform: trimJobPod, onEvent });
+  }
+
+  /** Resolves when the first list is complete; undefined before the start. */
+  get synced(): Promise<void> | undefined {
+    return this.#informer?.synced;
+  }
+
+  get isSynced(): boolean {
+    return this.#informer?.lagMs() !== undefined;
+  }
+
+  /** Number of pods. */
+  get size(): number {
+    return this.#informer?.list().length ?? 0;
+  }
+
+  /** Pods of a job, in no order. */
+  of(jobKey: string): readonly Pod[] {
+    return [...(this.#byJob.get(jobKey)?.values() ?? [])];
+  }
+
+  async stop(): Promise<void> {
+    await this.#informer?.stop();
+  }
+
+  #onEvent({ type, object }: InformerEvent<Pod>): void {
+    const { namespace = "", name, labels } = object.metadata;
+    const job = labels?.[OPERATOR_JOB_LABEL];
+    if (job === undefined) return;
+    const jobKey = `${namespace}/${job}`;
+    const pods = this.#byJob.get(jobKey) ?? new Map<string, Pod>();
+    if (type === "deleted") pods.delete(name);
+    else pods.set(name, object);
+    if (pods.size === 0) this.#byJob.delete(jobKey);
+    else this.#byJob.set(jobKey, pods);
+    this.deps.onChange(jobKey);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Pod } from "@flyte-ts/pod-task";
+import type { Operator } from "../operator.js";
+import { buildDaskJob } from "./build.js";
+import type { DaskSettings } from "./settings.js";
+import { COMPONENT_LABEL, daskStatus, isRunner } from "./status.js";
+
+const GROUP = "kubernetes.dask.org";
+const VERSION = "v1";
+
+/** DaskJobs of the Dask Kubernetes operator. */
+export function daskOperator(settings: DaskSettings): Operator {
+  return {
+    taskType: "dask",
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: "DaskJob",
+    ref: { group: GROUP, version: VERSION, plural: "daskjobs", namespaced: true },
+    // The operator's limit, which the names of its services need.
+    maxNameLength: 53,
+    leavesPodsRunning: false,
+    workersWriteErrors: false,
+    build: (request, pods) => buildDaskJob(request, pods, settings),
+    status: daskStatus,
+    details: () => ({}),
+    roleOf,
+    decides: isRunner,
+  };
+}
+
+const ROLES: Readonly<Record<string, string>> = { "job-runner": "Dask Runner", scheduler: "Dask Scheduler", worker: "Dask Worker" };
+
+function roleOf({ metadata: { labels } }: Pod): string {
+  return ROLES[labels?.[COMPONENT_LABEL] ?? ""] ?? "Dask";
+}

@@ -1,0 +1,54 @@
+import { type ContainerState, derivePodState, OOM_KILLED, type Pod, parseTime } from "@flyte-ts/pod-task";
+import { type AttemptFailure, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import type { Operator } from "../operator.js";
+
+/** Grace periods do not matter: only pods that have ended are read. */
+const NO_GRACE = { createContainerErrorMs: 0, createContainerConfigErrorMs: 0, imagePullBackOffMs: 0, podPendingMs: 0 };
+
+interface PodFailure {
+  readonly pod: Pod;
+  readonly failure: AttemptFailure;
+  readonly at: number;
+}
+
+/**
+ * Adds to an operator's failure the end of the pod that failed first: operators name neither exit
+ * codes nor kills. A kill for lack of memory, or by the node, replaces the code and the kind of the
+ * failure.
+ */
+export function explainFailure(
+  failure: PermanentFailure | RetryableFailure,
+  { operator, pods }: { readonly operator: Operator; readonly pods: readonly Pod[] },
+): PermanentFailure | RetryableFailure {
+  if (!failure.recoverable) return failure;
+  const first = pods
+    .filter((pod) => operator.decides(pod))
+    .flatMap(failureOf)
+    .toSorted((a, b) => a.at - b.at)[0];
+  if (first === undefined) return failure;
+  const { code, kind } = first.failure.details;
+  const killed = code === OOM_KILLED || kind === "SYSTEM";
+  const message = `${failure.message}\n${first.pod.metadata.name}: ${first.failure.message.trim()}`;
+  return new RetryableFailure({ ...failure.details, message, ...(killed ? { code, kind } : {}) });
+}
+
+function failureOf(pod: Pod): PodFailure[] {
+  const killedAt = oomKilledAt(pod);
+  if (pod.status?.phase !== "Failed") {
+    if (killedAt === undefined) return [];
+    const failure = new RetryableFailure({ code: OOM_KILLED, kind: "USER", message: `a container was killed: ${OOM_KILLED}` });
+    return [{ pod, failure, at: killedAt }];
+  }
+  // Pods that are deleted after the end fail as well.
+  if (pod.metadata.deletionTimestamp !== undefined) return [];
+  const state = derivePodState(pod, { gracePeriods: NO_GRACE, now: new Date(0) });
+  return state.kind === "failed" ? [{ pod, failure: state.failure, at: state.occurredAt.getTime() }] : [];
+}
+
+/** Time at which a container that has started again was killed for lack of memory, ms. */
+function oomKilledAt({ status }: Pod): number | undefined {
+  const killed = (status?.containerStatuses ?? [])
+    .map(({ lastState }) => lastState?.terminated)
+    .find((terminated: ContainerState["terminated"]) => terminated?.reason === OOM_KILLED);
+  return killed === undefined ? undefined : (parseTime(killed.finishedAt)?.getTime() ?? 0);
+}

@@ -1,0 +1,107 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import {
+  type GracePeriods,
+  type ListingStore,
+  type LogLink,
+  POD_CREATED_STATE,
+  readEarliestError,
+  readErrorDocument,
+  readOrRetryLater,
+  readResult,
+  type ResultLimits,
+  resultStatus,
+} from "@flyte-ts/pod-task";
+import type { PermanentFailure, Progress, RetryableFailure, TerminalStatus } from "@flyte-ts/task-plugin";
+import type { JobState, Operator } from "../operator.js";
+import { type ObservedJob, observeJob } from "./observe-job.js";
+import { reportPods } from "./pod-report.js";
+
+export interface JobStatusDeps {
+  readonly store: ListingStore;
+  readonly clock: Time;
+  readonly gracePeriods: GracePeriods;
+  readonly operatorTimeoutMs: number;
+  readonly limits: ResultLimits;
+  readonly logLinks: readonly LogLink[];
+}
+
+export type JobReading =
+  | { readonly kind: "progress"; readonly status: Progress; readonly recheckAt: Date | undefined }
+  /** `premature`: the operator still works on the job. */
+  | { readonly kind: "ended"; readonly status: TerminalStatus; readonly premature: boolean };
+
+/** Plugin state: the resource of the attempt was created. */
+export const JOB_CREATED_STATE = POD_CREATED_STATE;
+
+// Each may hold outputs of some KiB.
+const MAX_CACHED_RESULTS = 2_000;
+
+/**
+ * Derives the status of an attempt from its job and, once that has ended, from the attempt's files.
+ */
+export class JobStatusReader {
+  readonly #results = new BoundedMap<string, JobReading>(MAX_CACHED_RESULTS);
+
+  constructor(private readonly deps: JobStatusDeps) {}
+
+  /** @throws RetryLater when the files of an ended job cannot be read now. */
+  async read(observed: ObservedJob, request: TaskRequest): Promise<JobReading> {
+    const { uid = "" } = observed.job.metadata;
+    const known = this.#results.get(uid);
+    if (known !== undefined) return known;
+    const { clock, gracePeriods, operatorTimeoutMs, logLinks: links } = this.deps;
+    const now = new Date(clock.now());
+    const { operator, job, pods } = observed;
+    const { state, premature, recheckAt } = observeJob(observed, { gracePeriods, operatorTimeoutMs, now });
+    const own = operator.details(job, state);
+    const { logs, externalResources } = reportPods(pods, { operator, request, links, gracePeriods, now });
+    const details = {
+      logs: [...(own.links ?? []), ...logs],
+      externalResources,
+      pluginState: JOB_CREATED_STATE,
+      ...(own.customInfo === undefined ? {} : { customInfo: own.customInfo }),
+    };
+    if (state.kind === "progress") {
+      const { phase, reason } = state;
+      return { kind: "progress", status: { phase, ...(reason === undefined ? {} : { reason }), ...details }, recheckAt };
+    }
+    const end = await this.#readEnd(state, observed, request);
+    const reading: JobReading = { kind: "ended", premature, status: { ...end, ...details, occurredAt: state.endedAt ?? now } };
+    this.#results.set(uid, reading);
+    return reading;
+  }
+
+  /** True when the end of this very job was read. */
+  hasResult({ metadata: { uid = "" } }: ObservedJob["job"]): boolean {
+    return this.#results.get(uid) !== undefined;
+  }
+
+  /** The programs' own errors count before the operator's, which only says that there was one. */
+  async #readEnd(
+    state: Exclude<JobState, { readonly kind: "progress" }>,
+    { operator }: ObservedJob,
+    request: TaskRequest,
+  ): Promise<TerminalStatus> {
+    const { store, limits } = this.deps;
+    const reported = await this.#read(() => this.#readError(state, operator, request));
+    if (reported !== undefined) return { phase: "FAILED", failure: reported };
+    if (state.kind === "failed") return { phase: "FAILED", failure: state.failure };
+    return resultStatus(await this.#read(() => readResult(store, request, limits)));
+  }
+
+  /** A single process that succeeded wrote at most `error.pb`, which `readResult` reads. */
+  async #readError(
+    { kind }: JobState,
+    { workersWriteErrors }: Operator,
+    request: TaskRequest,
+  ): Promise<PermanentFailure | RetryableFailure | undefined> {
+    const { store, limits } = this.deps;
+    if (workersWriteErrors) return readEarliestError(store, request, limits);
+    return kind === "failed" ? readErrorDocument(store, request, limits) : undefined;
+  }
+
+  #read<T>(read: () => Promise<T>): Promise<T> {
+    return readOrRetryLater(read, JOB_CREATED_STATE);
+  }
+}

@@ -1,0 +1,67 @@
+import { derivePodState, type GracePeriods, type Pod, type PodState } from "@flyte-ts/pod-task";
+import { type AttemptFailure, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+
+/** Pods that do not run yet. */
+export interface PendingPods {
+  /** Why the first of them waits, with its name. */
+  readonly reason?: string;
+  /** True: a node prepares one of them. */
+  readonly initializing: boolean;
+  /** Failure of a pod that will never start. */
+  readonly failure?: PermanentFailure | RetryableFailure;
+  readonly recheckAt?: Date;
+}
+
+interface Waiting {
+  readonly pod: Pod;
+  readonly state: PodState;
+}
+
+/** A container that starts again and again may start at last: it waits for another pod. */
+const CRASH_LOOP = "CrashLoopBackOff";
+
+/**
+ * Derives what the pods that have not started say about their job, by the rules for single pods.
+ */
+export function summarizePending(
+  pods: readonly Pod[],
+  { gracePeriods, now }: { readonly gracePeriods: GracePeriods; readonly now: Date },
+): PendingPods {
+  const waiting = pods.filter(isPending).map((pod) => ({ pod, state: derivePodState(pod, { gracePeriods, now }) }));
+  const failed = waiting.find(({ state }) => state.kind === "failed" && !isCrashLoop(state.failure));
+  const withReason = waiting.filter((each) => reasonOf(each) !== undefined);
+  const rechecks = waiting.flatMap(({ state }) => (state.kind === "progress" && state.recheckAt !== undefined ? [state.recheckAt] : []));
+  const recheckAt = rechecks.toSorted((a, b) => a.getTime() - b.getTime())[0];
+  const [first] = withReason;
+  return {
+    initializing: waiting.some(({ state }) => state.kind === "progress" && state.phase === "INITIALIZING"),
+    ...(first === undefined ? {} : { reason: reasonText(first, withReason.length - 1) }),
+    ...(failed?.state.kind === "failed" ? { failure: ofPod(failed.state.failure, failed.pod) } : {}),
+    ...(recheckAt === undefined ? {} : { recheckAt }),
+  };
+}
+
+/** One that is being deleted is its operator's affair. */
+function isPending({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && (status?.phase === undefined || status.phase === "Pending");
+}
+
+function isCrashLoop({ details }: AttemptFailure): boolean {
+  return details.code.endsWith(CRASH_LOOP);
+}
+
+function reasonOf({ state }: Waiting): string | undefined {
+  if (state.kind === "progress") return state.reason;
+  return state.kind === "failed" ? `[${state.failure.details.code}]: ${state.failure.message}` : undefined;
+}
+
+function reasonText(first: Waiting, others: number): string {
+  const more = others === 0 ? "" : `; ${others} more ${others === 1 ? "pod waits" : "pods wait"}`;
+  return `${first.pod.metadata.name}: ${reasonOf(first) ?? ""}${more}`;
+}
+
+/** The failure with the name of its pod, and with the removal of the job before a retry. */
+function ofPod(failure: PermanentFailure | RetryableFailure, { metadata }: Pod): PermanentFailure | RetryableFailure {
+  const details = { ...failure.details, message: `${metadata.name}: ${failure.message}`, cleanup: true };
+  return failure.recoverable ? new RetryableFailure(details) : new PermanentFailure(details);
+}

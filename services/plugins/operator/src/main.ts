@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { systemTime } from "@flyte-ts/async";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { loadServiceConfig } from "@flyte-ts/config";
+import { dataPlaneScope } from "@flyte-ts/bus-contract";
+import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
+import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { addServiceVariables } from "@flyte-ts/pod-task";
+import { serviceNames } from "@flyte-ts/service-manifest";
+import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
+import { controllerSettings, operatorServiceConfig } from "./config.js";
+import { JobController } from "./controller/job-controller.js";
+import { manifest } from "./manifest.js";
+import { operatorPlugin } from "./plugin.js";
+import { registerJobMetrics } from "./metrics.js";
+
+installSourceMapSupport();
+const config = loadServiceConfig(operatorServiceConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
+const clock = systemTime;
+const { userAgent } = serviceNames(manifest);
+const metrics = new Metrics();
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
+const bus = scopedBus(connection, dataPlaneScope(config.cluster));
+const client = await createKubeClient({ ...config.kubernetes, userAgent });
+const store = createBlobStore(config.storage);
+const controller = new JobController({
+  client,
+  store,
+  clock,
+  logger,
+  config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
+  ...controllerSettings(config),
+});
+registerJobMetrics(metrics, controller.watch);
+const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
+let serving = false;
+// A standby is ready: it has nothing to do.
+const checks = { bus: () => bus.unhealthyReason(), jobs: () => (serving ? controller.watch.notReadyReason() : undefined) };
+const readiness = new Readiness({ now: () => performance.now(), checks });
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+readiness.serving();
+const leaseClient = await createKubeClient({
+  ...config.kubernetes,
+  maxConnections: 4,
+  timeoutMs: lead.leaseMs / 2,
+  userAgent,
+});
+const leader = lead.enabled
+  ? runLeaderElection({
+      ...lead,
+      client: leaseClient,
+      identity: randomUUID(),
+      logger,
+      clock: () => performance.now(),
+      random: Math.random,
+      onLost: () => {
+        // Another process owns all work from now on. The supervisor restarts this one as a standby.
+        logger.fatal("leadership lost, exiting");
+        process.exit(1);
+      },
+    })
+  : undefined;
+let running: RunningPlugin | undefined;
+onShutdown(
+  async () => {
+    readiness.stopping();
+    await running?.stop();
+    await leader?.stop();
+    await leaseClient.close();
+    await bus.close();
+    await client.close();
+    store.close();
+    await ops.close();
+  },
+  { logger },
+);
+if (leader !== undefined) logger.info("waiting for leadership");
+await leader?.becameLeader;
+running = await runPlugin({ plugin: operatorPlugin(controller), bus, logger, clock, metrics, maxInFlight, producerId });
+serving = true;
+startIdleGc();

@@ -1,0 +1,75 @@
+import { defineService } from "@flyte-ts/service-manifest";
+
+/** API group and version, and the resource, of each kind. */
+const KINDS = [
+  { apiGroup: "kubeflow.org", version: "v1", resources: ["pytorchjobs", "tfjobs", "mpijobs"], operator: "the training operator" },
+  { apiGroup: "ray.io", version: "v1", resources: ["rayjobs"], operator: "KubeRay" },
+  { apiGroup: "kubernetes.dask.org", version: "v1", resources: ["daskjobs"], operator: "the Dask operator" },
+  { apiGroup: "sparkoperator.k8s.io", version: "v1beta2", resources: ["sparkapplications"], operator: "the Spark operator" },
+] as const;
+
+export const manifest = defineService({
+  id: "plugin-operator",
+  description: "Runs tasks of PyTorch, TensorFlow, MPI, Ray, Dask and Spark as resources of their Kubernetes operators.",
+  plane: "data",
+  optional: true,
+  taskTypes: ["pytorch", "tensorflow", "mpi", "ray", "dask", "spark"],
+  opsPort: 10_263,
+  requires: { bus: {}, blobStore: {}, kubernetes: "own" },
+  permissions: [
+    ...KINDS.map(({ apiGroup, version, resources, operator }) => ({
+      scope: "cluster" as const,
+      apiGroup,
+      resources: [...resources],
+      verbs: ["create", "delete", "get", "list", "watch"],
+      reason: `Runs tasks with ${operator}.`,
+      whenServed: `${apiGroup}/${version}`,
+      rareVerbs: Object.fromEntries(["create", "delete", "get", "list", "watch"].map((verb) => [verb, `${operator} is installed`])),
+    })),
+    {
+      scope: "cluster",
+      resources: ["pods"],
+      verbs: ["delete", "list", "watch"],
+      reason: "Follows the pods below operators' resources, and stops those that an ended job leaves running.",
+      rareVerbs: { delete: "a job of the training operator has ended" },
+    },
+    {
+      scope: "cluster",
+      resources: ["podtemplates"],
+      verbs: ["get"],
+      reason: "Reads the pod templates that tasks name.",
+      rareVerbs: { get: "a task names a pod template" },
+    },
+    {
+      scope: "cluster",
+      apiGroup: "flyte.lyft.com",
+      resources: ["flyteworkflows/finalizers"],
+      verbs: ["update"],
+      reason: "Resources block the deletion of their workflow: clusters with OwnerReferencesPermissionEnforcement require this.",
+      rareVerbs: { update: "no request: the admission plugin looks the permission up when a resource is created" },
+    },
+    {
+      scope: "namespace",
+      apiGroup: "coordination.k8s.io",
+      resources: ["leases"],
+      verbs: ["create", "delete", "list", "patch", "update", "watch"],
+      reason: "Elects the leader among its replicas.",
+      rareVerbs: { update: "a standby takes over from a dead leader" },
+    },
+  ],
+  kubernetes: {
+    comment: "One replica leads, the other is a standby.",
+    resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "1Gi" } },
+    podFields: { LEAD__NAMESPACE: "metadata.namespace" },
+  },
+  settings: {
+    kubernetes: { lead: { enabled: true } },
+    composeSecret: ({ podLogUri }) => ({ logLinks: [{ name: "Kubernetes Logs", uris: [podLogUri] }] }),
+    stack: ({ podLogUri, runsPods, podEnvironment }) => ({
+      logLinks: [{ name: "Kubernetes Logs", uris: [podLogUri] }],
+      // The node sets the environment of local processes itself.
+      ...(runsPods ? {} : { pods: { environment: { env: podEnvironment } } }),
+    }),
+  },
+  metricsPrefix: "flyte_plugin_",
+});

@@ -1,0 +1,7 @@
+/** Signs of a word that a shell takes as they are. */
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** Joins arguments to a command line for a POSIX shell. */
+export function shellCommand(args: readonly string[]): string {
+  return args.map((arg) => (PLAIN.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`)).join(" ");
+}

@@ -1,0 +1,72 @@
+import { parseTime } from "@flyte-ts/pod-task";
+import { type FailureKind, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import type { Job, JobState } from "../operator.js";
+
+export interface RayStatus {
+  readonly jobDeploymentStatus?: string;
+  readonly jobStatus?: string;
+  readonly jobId?: string;
+  readonly rayClusterName?: string;
+  readonly dashboardURL?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly endTime?: string;
+}
+
+export function rayStatusOf(job: Job): RayStatus {
+  return (job.status ?? {}) as RayStatus;
+}
+
+/**
+ * Derives the state of a RayJob. The end of Ray's own job counts before that of the resource, which
+ * waits for the submitter. Other values of `jobStatus` mean nothing: KubeRay copies error documents
+ * of the API server there.
+ */
+export function rayStatus(job: Job): JobState {
+  const status = rayStatusOf(job);
+  const endedAt = parseTime(status.endTime);
+  switch (status.jobDeploymentStatus ?? "") {
+    case "Complete":
+      return { kind: "succeeded", endedAt };
+    case "Failed":
+      return { kind: "failed", failure: failure(job, status), endedAt };
+    case "ValidationFailed": {
+      const message = `the Ray operator refused the job: ${status.message ?? status.reason ?? ""}`;
+      return { kind: "failed", failure: new PermanentFailure({ code: "BadTaskSpecification", message }), endedAt };
+    }
+  }
+  switch (status.jobStatus) {
+    case "SUCCEEDED":
+      return { kind: "succeeded", endedAt };
+    case "FAILED":
+    case "STOPPED":
+      return { kind: "failed", failure: failure(job, { ...status, reason: status.reason || "AppFailed" }), endedAt };
+  }
+  return progress(status);
+}
+
+function progress({ jobDeploymentStatus: status = "" }: RayStatus): JobState {
+  switch (status) {
+    case "":
+      return { kind: "progress", phase: "QUEUED", reason: "Scheduling", unobserved: true };
+    case "Running":
+      return { kind: "progress", phase: "RUNNING" };
+    case "Suspended":
+    case "Suspending":
+      return { kind: "progress", phase: "QUEUED", reason: status };
+    case "Initializing":
+      return { kind: "progress", phase: "INITIALIZING", reason: "cluster is creating" };
+    default:
+      return { kind: "progress", phase: "INITIALIZING", reason: status };
+  }
+}
+
+/** The task's own process failed by its doing; all other ends are those of the cluster. */
+const USER_REASONS: ReadonlySet<string> = new Set(["AppFailed"]);
+
+function failure({ metadata }: Job, { reason = "", message = "" }: RayStatus): PermanentFailure | RetryableFailure {
+  const kind: FailureKind = USER_REASONS.has(reason) ? "USER" : "SYSTEM";
+  const text = `Failed to run Ray job ${metadata.name} with error: [${reason}] ${message}`;
+  if (reason === "ValidationFailed") return new PermanentFailure({ code: "BadTaskSpecification", message: text });
+  return new RetryableFailure({ code: "TaskFailedWithError", kind, message: text, cleanup: true });
+}

@@ -1,0 +1,165 @@
+import type { ManualTime } from "@flyte-ts/async/manual-time";
+import {
+  type DeleteOptions,
+  type KubeApplier,
+  type KubeClient,
+  KubeError,
+  type KubeList,
+  type KubeObject,
+  type ListOptions,
+  type ObjectName,
+  type ResourceRef,
+  type WatchEvent,
+  type WatchOptions,
+} from "@flyte-ts/kubernetes";
+import { createWatchHub } from "./watch-hub.js";
+
+/** Time that a deletion takes, ms. */
+const DELETION_MS = 1_000;
+
+/**
+ * A Kubernetes API without controllers, which outlives the plugin's processes. Deleting an object
+ * deletes those that it owns first.
+ */
+export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource"> {
+  readonly objects = new Map<string, KubeObject>();
+  /** Plural names that the API does not serve. */
+  readonly unserved = new Set<string>();
+  /** Number of creations of the object with this key. */
+  readonly creations = new Map<string, number>();
+  /** Number of calls beside those of watches, by verb. */
+  readonly calls = new Map<string, number>();
+  /** Errors thrown instead of creating, once each. */
+  readonly createErrors: KubeError[] = [];
+  /** Refuses every call as if the server were unreachable. */
+  unavailable = false;
+  readonly #hub = createWatchHub();
+  #version = 1;
+
+  constructor(private readonly clock: () => ManualTime | undefined) {}
+
+  /** The object of the key `plural/namespace/name`. */
+  at(key: string): KubeObject | undefined {
+    return this.objects.get(key);
+  }
+
+  /** Adds or replaces an object, as a controller does. */
+  put<T extends KubeObject>(plural: string, object: T): T {
+    const key = keyOf(plural, object.metadata);
+    const type = this.objects.has(key) ? "MODIFIED" : "ADDED";
+    const metadata = {
+      uid: `uid-${this.#version}`,
+      creationTimestamp: this.#timestamp(),
+      ...object.metadata,
+      resourceVersion: String(++this.#version),
+    };
+    const stamped = { ...object, metadata };
+    this.objects.set(key, stamped);
+    this.#hub.notify(plural, { type, object: stamped });
+    return stamped;
+  }
+
+  /** Removes the object without a deletion request. */
+  remove(key: string): void {
+    const object = this.objects.get(key);
+    if (object === undefined) return;
+    this.objects.delete(key);
+    const metadata = { ...object.metadata, resourceVersion: String(++this.#version) };
+    this.#hub.notify(key.slice(0, key.indexOf("/")), { type: "DELETED", object: { ...object, metadata } });
+  }
+
+  get<T extends KubeObject>({ plural }: ResourceRef, name: ObjectName): Promise<T | undefined> {
+    return this.#respond("get", () => this.objects.get(keyOf(plural, name)) as T | undefined);
+  }
+
+  list<T extends KubeObject>({ plural }: ResourceRef, { labelSelector }: ListOptions = {}): Promise<KubeList<T>> {
+    return this.#respond("list", () => {
+      if (this.unserved.has(plural)) throw new KubeError("the server could not find the requested resource", { status: 404 });
+      const items = [...this.objects].filter(([key, object]) => key.startsWith(`${plural}/`) && isSelected(object, labelSelector));
+      return { metadata: { resourceVersion: String(this.#version) }, items: items.map(([, object]) => object as T) };
+    });
+  }
+
+  create<T extends KubeObject>({ plural }: ResourceRef, object: KubeObject): Promise<T> {
+    return this.#respond("create", () => {
+      const refused = this.createErrors.shift();
+      if (refused !== undefined) throw refused;
+      const key = keyOf(plural, object.metadata);
+      if (this.objects.has(key)) throw new KubeError(`${key} already exists`, { status: 409, reason: "AlreadyExists" });
+      this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
+      return this.put(plural, object) as T;
+    });
+  }
+
+  delete({ plural }: ResourceRef, { uid, ...name }: DeleteOptions): Promise<boolean> {
+    return this.#respond("delete", () => {
+      const key = keyOf(plural, name);
+      const object = this.objects.get(key);
+      if (object === undefined) return false;
+      if (uid !== undefined && object.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
+      this.#startDeletion(key, object);
+      return true;
+    });
+  }
+
+  watch<T extends KubeObject>({ plural }: ResourceRef, { signal, labelSelector }: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    return this.#hub.watch<T>(plural, { signal, isSelected: (object) => isSelected(object, labelSelector) });
+  }
+
+  findResource(apiVersion: string, kind: string): Promise<ResourceRef | undefined> {
+    return this.#respond("discover", () => {
+      const plural = `${kind.toLowerCase()}s`;
+      if (this.unserved.has(plural)) return undefined;
+      const [group = "", version = ""] = apiVersion.split("/");
+      return { group, version, plural, namespaced: true };
+    });
+  }
+
+  podLog(): never {
+    throw new Error("pods without processes write nothing");
+  }
+
+  replace<T extends KubeObject>(): Promise<T> {
+    return Promise.reject(new Error("not simulated"));
+  }
+
+  mergePatch<T extends KubeObject>(): Promise<T> {
+    return Promise.reject(new Error("not simulated"));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #startDeletion(key: string, object: KubeObject): void {
+    if (object.metadata.deletionTimestamp !== undefined) return;
+    const plural = key.slice(0, key.indexOf("/"));
+    this.put(plural, { ...object, metadata: { ...object.metadata, deletionTimestamp: this.#timestamp() } });
+    for (const [owned, { metadata }] of this.objects) {
+      if (metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid))
+        this.#startDeletion(owned, { ...this.objects.get(owned), metadata });
+    }
+    this.clock()?.schedule(DELETION_MS, () => this.remove(key));
+  }
+
+  async #respond<T>(verb: string, act: () => T): Promise<T> {
+    this.calls.set(verb, (this.calls.get(verb) ?? 0) + 1);
+    await Promise.resolve();
+    if (this.unavailable) throw new KubeError("connect ECONNREFUSED", { status: 0 });
+    return act();
+  }
+
+  #timestamp(): string {
+    const time = this.clock();
+    return time === undefined ? "" : new Date(time.now()).toISOString();
+  }
+}
+
+function keyOf(plural: string, { namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string {
+  return `${plural}/${namespace}/${name}`;
+}
+
+/** Selectors of these tests are lists of keys. */
+function isSelected({ metadata }: KubeObject, selector: string | undefined): boolean {
+  return selector === undefined || selector.split(",").every((key) => metadata.labels?.[key] !== undefined);
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+const sparkConfig = z.record(z.string(), z.string()).default({});
+
+/** Settings of Spark applications (Go Flyte's `plugins.spark`). */
+export const sparkSettings = z
+  .strictObject({
+    /** Spark configuration of every application (`spark-config-default`). */
+    defaultConfig: sparkConfig,
+    /** Address of Spark's history server; empty: no link. */
+    historyServerUrl: z.string().default(""),
+    /** Sets of configuration that a task switches on with `spark.flyte.NAME.enabled`. */
+    features: z.array(z.strictObject({ name: z.string().min(1), config: sparkConfig })).default([]),
+    /** Service account of drivers and executors without one of their own. */
+    serviceAccount: z.string().default("spark"),
+    /**
+     * Give drivers and executors volumes, init containers, sidecars and further fields of the
+     * task's pod. Versions of the operator before 2.1 ignore these.
+     */
+    podTemplates: z.boolean().default(true),
+  })
+  .prefault({});
+
+export type SparkSettings = z.infer<typeof sparkSettings>;
