@@ -26,7 +26,7 @@ const TEMPLATES = {
 
 /** Permissions that this test does not use within its minute, and when they are used. */
 const RARELY_USED: Readonly<Record<string, string>> = Object.fromEntries(
-  DEPLOYED.flatMap(({ manifest }) =>
+  DEPLOYED.filter(({ manifest }) => !manifest.optional).flatMap(({ manifest }) =>
     manifest.permissions.flatMap(({ apiGroup, resources, rareVerbs }) =>
       resources.flatMap((resource) =>
         Object.entries(rareVerbs).map(([verb, event]) => [

@@ -24,7 +24,6 @@ export const manifest = defineService({
       verbs: ["create", "delete", "get", "list", "watch"],
       reason: `Runs tasks with ${operator}.`,
       whenServed: `${apiGroup}/${version}`,
-      rareVerbs: Object.fromEntries(["create", "delete", "get", "list", "watch"].map((verb) => [verb, `${operator} is installed`])),
     })),
     {
       scope: "cluster",

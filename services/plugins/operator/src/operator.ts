@@ -56,7 +56,8 @@ export interface Operator {
   /**
    * Builds the content of the resource. Pure: the same request gives the same content.
    *
-   * @throws InvalidPodSpecError, PermanentFailure, TemplateError, QuantityError: errors of the task.
+   * @throws InvalidPodSpecError, PermanentFailure, TemplateError, QuantityError: errors of the
+   *   task.
    */
   build(request: TaskRequest, pods: RolePodBuilder): JobContent;
   /** Derives the state of the job. Pure. */

@@ -240,6 +240,7 @@ describe("JobController", () => {
     expect(last()?.event?.metadata?.externalResources).toMatchObject([
       { externalId: `${world.nameOf()}-worker-1`, phase: Phase.RUNNING, index: 0 },
     ]);
+    expect(last()?.event?.logs).toMatchObject([{ uri: `https://logs/${world.nameOf()}-worker-1`, name: "Logs (Worker 1)" }]);
   });
 
   it("serves a kind while the cluster has it", async () => {

@@ -14,7 +14,8 @@ import { operatorPlugin } from "../plugin.js";
 import { jobRequest } from "./sample-requests.js";
 import { SimulatedApi } from "./simulated-api.js";
 
-const config = operatorServiceConfig.parse({ nats: { url: "" } });
+const logLinks = [{ name: "Logs", uris: ["https://logs/{{ .podName }}"] }];
+const config = operatorServiceConfig.parse({ nats: { url: "" }, logLinks });
 const logger = createLogger({ service: "test", level: "silent" });
 
 export const OUTPUTS = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }));
