@@ -2,7 +2,13 @@
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./kubernetes/etcd.js";
 export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kubernetes/kube-apiserver.js";
 export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kubernetes/kube-controller-manager.js";
-export { type DaskOperator, type DaskOperatorOptions, findDaskOperator, startDaskOperator } from "./kubernetes/dask-operator.js";
+export {
+  type CustomResourceDefinition,
+  DASK_DEFINITIONS,
+  type DaskOperatorOptions,
+  findDaskOperator,
+  startDaskOperator,
+} from "./kubernetes/dask-operator.js";
 export { findKwok, type KwokOptions, startKwok } from "./kubernetes/kwok.js";
 export { type SingleNodeCluster, type SingleNodeOptions, startSingleNodeCluster } from "./single-node/cluster.js";
 export type { ImageSpec } from "./single-node/oci-archive.js";

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheDir, createOnce, findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
@@ -8,26 +8,45 @@ const VERSION = "2026.3.0";
 const REQUIREMENTS = fileURLToPath(new URL("../../python/dask-operator/requirements.txt", import.meta.url));
 /** Names a Python that has the packages already. */
 const OVERRIDE_VARIABLE = "FLYTE_TS_DASK_OPERATOR_PYTHON";
-const RESOURCES = "from importlib.resources import files; print(files('dask_kubernetes.operator') / 'customresources')";
+const GROUP = "kubernetes.dask.org";
 
-export interface DaskOperator {
-  /** Python with the operator's package. */
-  readonly python: string;
-  /** Definitions of its resources, YAML. */
-  readonly definitions: readonly string[];
+/**
+ * Definitions of the operator's resources, without schemas: those of its package refer to schemas
+ * of Kubernetes, which an API server does not resolve.
+ */
+export const DASK_DEFINITIONS: readonly CustomResourceDefinition[] = ["DaskCluster", "DaskJob", "DaskWorkerGroup", "DaskAutoscaler"].map(
+  (kind) => {
+    const singular = kind.toLowerCase();
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${singular}s.${GROUP}` },
+      spec: {
+        scope: "Namespaced",
+        group: GROUP,
+        names: { kind, plural: `${singular}s`, singular },
+        versions: [{ name: "v1", served: true, storage: true, schema, subresources: { status: {} } }],
+      },
+    };
+  },
+);
+
+export interface CustomResourceDefinition {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
 }
 
 /**
- * Finds the Dask operator: an environment of its own in the cache, which the first call on a
- * machine installs from PyPI (some 100 MB).
+ * Finds a Python with the Dask operator: an environment of its own in the cache, which the first
+ * call on a machine installs from PyPI (some 100 MB).
  *
  * @throws ServerStartError when Python is missing or a package cannot be installed
  */
-export async function findDaskOperator(): Promise<DaskOperator> {
-  const python = process.env[OVERRIDE_VARIABLE] ?? (await installedPython());
-  const folder = (await runProgram(python, ["-c", RESOURCES]).catch(failInstallation)).trim();
-  const files = readdirSync(folder).filter((file) => /^dask\w+\.yaml$/.test(file));
-  return { python, definitions: files.map((file) => readFileSync(join(folder, file), "utf8")) };
+export async function findDaskOperator(): Promise<string> {
+  return process.env[OVERRIDE_VARIABLE] ?? (await installedPython());
 }
 
 async function installedPython(): Promise<string> {
@@ -50,14 +69,15 @@ function failInstallation(error: unknown): never {
 }
 
 export interface DaskOperatorOptions {
-  readonly operator: DaskOperator;
+  /** Python with the operator's package. */
+  readonly python: string;
   readonly kubeconfig: string;
   /** Ends the operator when this process dies. Default: it keeps running. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 
 /** Starts the operator for all namespaces. */
-export async function startDaskOperator({ operator: { python }, kubeconfig, watchdog }: DaskOperatorOptions): Promise<LocalServer> {
+export async function startDaskOperator({ python, kubeconfig, watchdog }: DaskOperatorOptions): Promise<LocalServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/healthz`;
   return startServerProcess({
@@ -69,6 +89,6 @@ export async function startDaskOperator({ operator: { python }, kubeconfig, watc
     port,
     stopSignal: "SIGTERM",
     watchdog,
-    startTimeoutMs: 120_000,
+    startTimeoutMs: 300_000,
   });
 }

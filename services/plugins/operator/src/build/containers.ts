@@ -11,6 +11,13 @@ export function primaryOf(spec: PodSpec, name: string): Container | undefined {
 }
 
 /** Returns the container with other arguments and without a command of its own. */
-export function withArgs({ command: _, ...container }: Container, args: readonly string[]): Container {
-  return { ...container, args: [...args] };
+export function withArgs(container: Container, args: readonly string[]): Container {
+  const { command: _, ...rest } = container;
+  return { ...rest, args: [...args] };
+}
+
+/** Returns the container without arguments. */
+export function withoutArgs(container: Container): Container {
+  const { args: _, ...rest } = container;
+  return rest;
 }

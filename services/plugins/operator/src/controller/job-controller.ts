@@ -6,7 +6,6 @@ import {
   type OwningWorkflow,
   PermanentFailure,
   type PluginHost,
-  RetryLater,
   type TaskStatus,
   type TerminalStatus,
 } from "@flyte-ts/task-plugin";
@@ -15,6 +14,7 @@ import type { Job, Operator } from "../operator.js";
 import { AttemptRecords, wasSubmitted } from "./attempt-records.js";
 import { ChangeWaiter } from "./change-waiter.js";
 import { JobApi, type JobApiDeps } from "./job-api.js";
+import { JobDeletion, type JobDeletionDeps } from "./job-deletion.js";
 import { activePods, JobEnding } from "./job-ending.js";
 import { JobReporter, type JobReporterDeps } from "./job-reporter.js";
 import { type JobRef, nameOf, refOf, refOfRequest } from "./job-ref.js";
@@ -24,15 +24,12 @@ export interface JobControllerDeps
   extends JobStatusDeps,
     Omit<JobApiDeps, "client" | "store">,
     Omit<JobWatchDeps, "client">,
-    Pick<JobReporterDeps, "workers" | "reportEndedWithinMs"> {
+    Pick<JobReporterDeps, "workers" | "reportEndedWithinMs">,
+    Pick<JobDeletionDeps, "deletionTimeoutMs"> {
   readonly client: JobApiDeps["client"] & JobWatchDeps["client"];
-  /** Maximum wait for the deletion of a job and its pods before an abort is retried, ms. */
-  readonly deletionTimeoutMs: number;
 }
 
 const SUBMITTED = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: JOB_CREATED_STATE } as const;
-/** Time between two reads of a job whose deletion is awaited, ms: the watch may be interrupted. */
-const DELETION_POLL_MS = 2_000;
 
 /**
  * Runs one resource of an operator per attempt and follows all with one watch per kind and one for
@@ -46,6 +43,7 @@ export class JobController {
   readonly #reader: JobStatusReader;
   readonly #api: JobApi;
   readonly #ending: JobEnding;
+  readonly #deletion: JobDeletion;
   readonly #changes: ChangeWaiter;
   readonly #records = new AttemptRecords();
   readonly #operators: ReadonlyMap<string, Operator>;
@@ -67,7 +65,9 @@ export class JobController {
       onServed: async (served) => this.#host?.setTaskTypes(served.map(({ taskType }) => taskType)),
     });
     const { jobs } = this.watch;
-    this.#ending = new JobEnding({ api: this.#api, jobOf: (ref) => jobs.get(ref), podsOf: (ref) => this.watch.podsOf(ref) });
+    const shared = { api: this.#api, podsOf: (ref: JobRef) => this.watch.podsOf(ref) };
+    this.#ending = new JobEnding({ ...shared, jobOf: (ref) => jobs.get(ref) });
+    this.#deletion = new JobDeletion({ ...shared, changes: this.#changes, clock: deps.clock, deletionTimeoutMs: deps.deletionTimeoutMs });
   }
 
   async start(host: PluginHost): Promise<void> {
@@ -105,7 +105,7 @@ export class JobController {
     this.#reporter?.cancel(ref);
     const job = await this.#api.get(ref);
     if (job === undefined || !belongsToAttempt(job, request)) {
-      if (job === undefined) await this.#waitUntilGone(ref, undefined);
+      if (job === undefined) await this.#deletion.waitForPods(ref);
       return { phase: "ABORTED" };
     }
     // An abort may contain only the attempt's names; the resource's own record has the URIs of its
@@ -114,8 +114,7 @@ export class JobController {
     const observed = { operator: ref.operator, job, pods: this.watch.podsOf(ref) };
     const reading = job.metadata.deletionTimestamp === undefined ? await this.#reader.read(observed, known) : undefined;
     const terminal = reading?.kind === "ended" && isTerminalStatus(reading.status) ? reading.status : undefined;
-    await this.#api.delete(ref, job.metadata.uid);
-    await this.#waitUntilGone(ref, job.metadata.uid);
+    await this.#deletion.deleteAndWait(ref, job.metadata.uid);
     this.#ending.forget(ref);
     return terminal ?? { phase: "ABORTED" };
   }
@@ -158,24 +157,6 @@ export class JobController {
       return { job, created: true };
     };
     return this.#reporter === undefined ? create() : this.#reporter.whileCreating(ref, create);
-  }
-
-  /**
-   * Waits until the resource and its pods are gone. Since the watch may be interrupted, Kubernetes
-   * is polled as well.
-   *
-   * @throws RetryLater after `deletionTimeoutMs`
-   */
-  async #waitUntilGone(ref: JobRef, uid: string | undefined): Promise<void> {
-    const { clock, deletionTimeoutMs } = this.deps;
-    const deadline = clock.now() + deletionTimeoutMs;
-    let exists = uid !== undefined;
-    while (exists || activePods(this.watch.podsOf(ref)).length > 0) {
-      if (clock.now() >= deadline)
-        throw new RetryLater(`${ref.operator.kind} ${ref.jobKey} or a pod of it still exists after its deletion`);
-      await this.#changes.wait(ref.jobKey, DELETION_POLL_MS);
-      if (exists) exists = (await this.#api.get(ref))?.metadata.uid === uid;
-    }
   }
 
   #mayRun(ref: JobRef, job: Job): boolean {

@@ -17,10 +17,9 @@ import { MemoryStore } from "@flyte-ts/pod-task/harness";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { MemoryBus } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
-import { type DaskOperator, findDaskOperator, startDaskOperator } from "@flyte-ts/test-servers";
+import { DASK_DEFINITIONS, findDaskOperator, startDaskOperator } from "@flyte-ts/test-servers";
 import { kubernetesFixture, type KubernetesFixture, kubernetesSkipReason, testWatchdog } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { parse } from "yaml";
 import { controllerSettings, operatorServiceConfig } from "../config.js";
 import { JobController } from "../controller/job-controller.js";
 import { operatorPlugin } from "../plugin.js";
@@ -31,10 +30,10 @@ import { jobRequest } from "../simulation/sample-requests.js";
 const logger = createLogger({ service: "test", level: "silent" });
 const config = operatorServiceConfig.parse({ nats: { url: "" }, taskTypes: ["dask"], graces: { imagePullBackOffMs: 0 } });
 const namespace = "p-development";
-const PATIENCE = { timeout: 60_000, interval: 100 };
+const PATIENCE = { timeout: 120_000, interval: 100 };
 
-/** Finds the operator, unless the machine cannot run it. */
-async function findOperator(): Promise<DaskOperator | undefined> {
+/** Finds a Python with the operator, unless the machine cannot run it. */
+async function findOperator(): Promise<string | undefined> {
   try {
     return (await kubernetesSkipReason()) === undefined ? await findDaskOperator() : undefined;
   } catch (error) {
@@ -43,9 +42,9 @@ async function findOperator(): Promise<DaskOperator | undefined> {
   }
 }
 
-const operator = await findOperator();
+const python = await findOperator();
 
-describe.skipIf(operator === undefined)("DaskJobs of the real operator", () => {
+describe.skipIf(python === undefined)("DaskJobs of the real operator", () => {
   const bus = new MemoryBus();
   const store = new MemoryStore();
   let kubernetes: KubernetesFixture;
@@ -87,14 +86,14 @@ describe.skipIf(operator === undefined)("DaskJobs of the real operator", () => {
   beforeAll(async () => {
     kubernetes = await kubernetesFixture({ controllers: true });
     client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
-    for (const definition of operator?.definitions ?? []) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(definition) as KubeObject);
+    for (const definition of DASK_DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
     await client.create(NAMESPACES, { metadata: { name: namespace } });
     ownerUid = (await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace } })).metadata.uid ?? "";
-    await vi.waitFor(async () => expect(await client.findResource("kubernetes.dask.org/v1", "DaskJob")).toBeDefined(), PATIENCE);
-    dask = await startDaskOperator({ operator: operator as DaskOperator, kubeconfig: kubernetes.kubeconfig, watchdog: testWatchdog() });
+    await vi.waitUntil(async () => (await client.findResource("kubernetes.dask.org/v1", "DaskJob")) !== undefined, PATIENCE);
+    dask = await startDaskOperator({ python: python ?? "", kubeconfig: kubernetes.kubeconfig, watchdog: testWatchdog() });
     const controller = new JobController({ ...controllerSettings(config), config: config.pods, client, store, clock: systemTime, logger });
     running = await runPlugin({ plugin: operatorPlugin(controller), bus, logger, clock: systemTime });
-  }, 240_000);
+  }, 420_000);
 
   afterAll(async () => {
     await running?.stop();
@@ -124,7 +123,7 @@ describe.skipIf(operator === undefined)("DaskJobs of the real operator", () => {
     expect((await until(asked, Phase.SUCCEEDED))?.outputs?.literals.o0?.hash).toBe("out");
     await send(asked, DesiredState.FINALIZE, { deleteResources: true });
     await vi.waitFor(async () => expect(await remaining(client)).toEqual([]), PATIENCE);
-  }, 180_000);
+  }, 300_000);
 
   it("fails soon for an image that cannot be pulled, and is gone by then", async () => {
     const asked = request("image");
@@ -140,7 +139,7 @@ describe.skipIf(operator === undefined)("DaskJobs of the real operator", () => {
     const end = await until(asked, Phase.FAILED);
     expect(end?.event?.outputResult).toMatchObject({ value: { code: "ContainersNotReady|ImagePullBackOff" } });
     expect(await remaining(client)).toEqual([]);
-  }, 180_000);
+  }, 300_000);
 
   it("is gone when its abort is reported", async () => {
     const asked = request("stopped");
@@ -150,5 +149,5 @@ describe.skipIf(operator === undefined)("DaskJobs of the real operator", () => {
     await send(asked, DesiredState.ABORT);
     await until(asked, Phase.ABORTED);
     expect(await remaining(client)).toEqual([]);
-  }, 180_000);
+  }, 300_000);
 });

@@ -1,5 +1,5 @@
 import { type ContainerState, derivePodState, OOM_KILLED, type Pod, parseTime } from "@flyte-ts/pod-task";
-import { type AttemptFailure, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { type AttemptFailure, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { Operator } from "../operator.js";
 
 /** Grace periods do not matter: only pods that have ended are read. */

@@ -60,7 +60,7 @@ describe("a PyTorchJob", () => {
       { name: "_F_WN", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
       { name: "_F_DES", value: "Earliest" },
     ];
-    for (const replica of [Master, Worker]) expect((container(replica)?.env as object[]).slice(-2)).toEqual(variables);
+    for (const replica of [Master, Worker]) expect((container(replica)?.env as object[] | undefined)?.slice(-2)).toEqual(variables);
   });
 
   it("is elastic without a master", () => {

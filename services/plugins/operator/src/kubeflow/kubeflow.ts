@@ -44,8 +44,9 @@ function kubeflowOperator({ taskType, kind, plural, buildSpec }: Kind): Operator
 }
 
 /** The time alone is no news, and would be an event each. */
-function withoutReconcileTime({ lastReconcileTime: _, ...status }: JsonObject): JsonObject {
-  return status;
+function withoutReconcileTime(status: JsonObject): JsonObject {
+  const { lastReconcileTime: _, ...rest } = status;
+  return rest;
 }
 
 /** Such as `Worker 1`; there is one master and one launcher. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { K8sPod } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { Container, EnvVar, PodSpec } from "@flyte-ts/pod-task";
-import { withPrimary } from "../build/containers.js";
+import { withArgs, withoutArgs, withPrimary } from "../build/containers.js";
 import { mergeRolePod } from "../build/merge-role-pod.js";
 import type { RolePod, RolePodBuilder } from "../build/role-pod-builder.js";
 import { podTemplate } from "../build/template.js";
@@ -20,7 +20,10 @@ const STATE_VOLUME = "system-ray-state";
 /** Ray keeps logs and sockets here. */
 const STATE_FOLDER = "/tmp/ray";
 
-/** Template of the head. The task's own pod is laid over it last. */
+/**
+ * Template of the head. The task's own pod is laid over it last. The command stays: KubeRay replaces
+ * it.
+ */
 export function headTemplate(pods: RolePodBuilder, overlay: K8sPod | undefined, settings: RaySettings): JsonObject {
   const pod = pods.build({ containerName: HEAD });
   const spec = withPrimary(pod.spec, HEAD, (container) => ({
@@ -46,7 +49,7 @@ export function workerTemplate(pods: RolePodBuilder, overlay: K8sPod | undefined
 /** Template of the pod that submits the job. KubeRay sets its command if there is none. */
 export function submitterTemplate(pods: RolePodBuilder, settings: RaySettings): JsonObject {
   const pod = pods.build();
-  const spec = withPrimary(pod.spec, pod.primaryContainer, ({ command: _, args: __, ...container }) => container);
+  const spec = withPrimary(pod.spec, pod.primaryContainer, (container) => withoutArgs(withArgs(container, [])));
   return template({ ...pod, spec }, undefined, settings);
 }
 
@@ -54,11 +57,6 @@ function template(pod: RolePod, overlay: K8sPod | undefined, { serviceAccount }:
   const merged = mergeRolePod(pod, overlay);
   const account = serviceAccount === "" ? {} : { serviceAccountName: serviceAccount };
   return podTemplate({ ...merged, spec: { ...merged.spec, ...account } });
-}
-
-/** The command stays: KubeRay replaces it. */
-function withoutArgs({ args: _, ...container }: Container): Container {
-  return container;
 }
 
 function workerVariables(): EnvVar[] {

@@ -59,7 +59,10 @@ describe("a RayJob", () => {
     const [head] = headGroupSpec.template.spec.containers;
     expect(head).toMatchObject({ name: "ray-head", image: "example/image:1" });
     expect(head?.args).toBeUndefined();
-    expect((head?.env as object[]).at(-1)).toEqual({ name: "MY_POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } });
+    expect((head?.env as object[] | undefined)?.at(-1)).toEqual({
+      name: "MY_POD_IP",
+      valueFrom: { fieldRef: { fieldPath: "status.podIP" } },
+    });
     expect(head?.ports).toEqual([
       { name: "redis", containerPort: 6379 },
       { name: "head", containerPort: 10_001 },

@@ -35,14 +35,15 @@ export function rayStatus(job: Job): JobState {
       return { kind: "failed", failure: new PermanentFailure({ code: "BadTaskSpecification", message }), endedAt };
     }
   }
-  switch (status.jobStatus) {
+  switch (status.jobStatus ?? "") {
     case "SUCCEEDED":
       return { kind: "succeeded", endedAt };
     case "FAILED":
     case "STOPPED":
       return { kind: "failed", failure: failure(job, { ...status, reason: status.reason || "AppFailed" }), endedAt };
+    default:
+      return progress(status);
   }
-  return progress(status);
 }
 
 function progress({ jobDeploymentStatus: status = "" }: RayStatus): JobState {

@@ -1,0 +1,51 @@
+import type { Time } from "@flyte-ts/async";
+import type { Pod } from "@flyte-ts/pod-task";
+import { RetryLater } from "@flyte-ts/task-plugin";
+import type { ChangeWaiter } from "./change-waiter.js";
+import type { JobApi } from "./job-api.js";
+import { activePods } from "./job-ending.js";
+import type { JobRef } from "./job-ref.js";
+
+export interface JobDeletionDeps {
+  readonly api: Pick<JobApi, "get" | "delete">;
+  readonly changes: ChangeWaiter;
+  readonly podsOf: (ref: JobRef) => readonly Pod[];
+  readonly clock: Time;
+  /** Maximum wait for the deletion of a job and its pods, ms. */
+  readonly deletionTimeoutMs: number;
+}
+
+/** Time between two reads of a job whose deletion is awaited, ms: the watch may be interrupted. */
+const POLL_MS = 2_000;
+
+/** Deletes jobs, and waits until nothing of them runs. */
+export class JobDeletion {
+  constructor(private readonly deps: JobDeletionDeps) {}
+
+  /** @throws RetryLater when the resource or a pod still exists after `deletionTimeoutMs` */
+  async deleteAndWait(ref: JobRef, uid: string | undefined): Promise<void> {
+    await this.deps.api.delete(ref, uid);
+    await this.#waitUntilGone(ref, uid);
+  }
+
+  /**
+   * Waits for the pods of a resource that does not exist.
+   *
+   * @throws RetryLater when one still runs after `deletionTimeoutMs`
+   */
+  waitForPods(ref: JobRef): Promise<void> {
+    return this.#waitUntilGone(ref, undefined);
+  }
+
+  async #waitUntilGone(ref: JobRef, uid: string | undefined): Promise<void> {
+    const { api, changes, podsOf, clock, deletionTimeoutMs } = this.deps;
+    const deadline = clock.now() + deletionTimeoutMs;
+    let exists = uid !== undefined;
+    while (exists || activePods(podsOf(ref)).length > 0) {
+      if (clock.now() >= deadline)
+        throw new RetryLater(`${ref.operator.kind} ${ref.jobKey} or a pod of it still exists after its deletion`);
+      await changes.wait(ref.jobKey, POLL_MS);
+      if (exists) exists = (await api.get(ref))?.metadata.uid === uid;
+    }
+  }
+}
