@@ -3,7 +3,12 @@ const FORMS = {
   start: [
     "start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--auth] [--no-example] [--exit] [--config FILE]",
   ],
-  python: ["python install [--data DIR] PACKAGE…", "python uninstall [--data DIR] PACKAGE…", "python list [--data DIR]"],
+  python: [
+    "python install [--data DIR] PACKAGE…",
+    "python install [--data DIR] --extra spark|ray|dask",
+    "python uninstall [--data DIR] PACKAGE…",
+    "python list [--data DIR]",
+  ],
   import: [
     `import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]
                        [--fromTokenFile FILE] [--toTokenFile FILE] [--concurrency N] [--report FILE]`,
@@ -45,7 +50,8 @@ const ABOUT: Readonly<Record<Command, string>> = {
           --config      YAML file with these flags as keys`,
   python: `  python  Manages additional Python packages for the tasks of one local stack. The arguments are
           those of pip: names, versions, files, -r FILE. A running stack uses the packages for
-          its next task.`,
+          its next task.
+          --extra  installs the packages of a plugin, unless the stack has them`,
   import: `  import  Copies projects, attributes, tasks, workflows, launch plans, descriptions and, with
           --executions, ended executions from one Flyte admin to another.`,
   doctor: `  doctor  Checks the named endpoints: connection, version, clock and permissions. Prints a remedy

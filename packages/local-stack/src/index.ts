@@ -1,4 +1,5 @@
 // The stack
+export { extraNames, installExtra } from "./python/extras.js";
 export { type PyflyteTarget, type Stack, type StackOptions, startStack } from "./stack.js";
 export { type StackConfig, stackConfigSchema } from "./stack-config.js";
 export { StackError } from "./stack-error.js";

@@ -2,6 +2,8 @@
 export { buildPod } from "./build/build-pod.js";
 export { buildPodSpec, type BuiltPodSpec } from "./build/build-pod-spec.js";
 export type { BuildPodOptions, PodConfig } from "./build/pod-config.js";
+export { describeOnePod } from "./one-pod/as-one-pod.js";
+export { type OnePodConfig, onePodTaskType } from "./one-pod/one-pod-config.js";
 export { PRIMARY_CONTAINER_KEY } from "./build/declared-pod.js";
 export { addServiceVariables } from "./build/environment.js";
 export { InvalidPodSpecError } from "./build/invalid-pod-spec.js";
@@ -40,6 +42,7 @@ export {
   gracePeriodSettings,
   logArchiveSettings,
   logLinkSettings,
+  onePodSettings,
   podSettings,
   podTemplateSettings,
   resultLimitSettings,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PodConfig } from "./build/pod-config.js";
+import { ONE_POD_TASK_TYPES } from "./one-pod/one-pod-config.js";
 import type { JsonMap } from "./pod-types.js";
 
 const stringMap = z.record(z.string(), z.string()).default({});
@@ -234,6 +235,26 @@ export const logArchiveSettings = z
       .int()
       .min(1)
       .default(8 * 1024 * 1024),
+  })
+  .prefault({});
+
+/** Tasks of operators that run as one pod each. */
+export const onePodSettings = z
+  .strictObject({
+    /**
+     * Task types, of `spark`, `ray` and `dask`, that run as one pod with a cluster inside of it. Set
+     * none that a service for an operator runs.
+     */
+    taskTypes: z.array(z.enum(ONE_POD_TASK_TYPES)).default([]),
+    /** Memory limit of such a pod, unless its task requests memory. */
+    memory: z.string().default("4Gi"),
+    /**
+     * Command of an init container that installs the packages of the task type, which is its last
+     * argument; empty: the image has the packages.
+     */
+    installCommand: z.array(z.string()).default([]),
+    /** Variables of that init container. */
+    installEnv: stringMap,
   })
   .prefault({});
 

@@ -34,7 +34,7 @@ export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<
  * Returns the declared access, to which a plugin service adds one consumer for each task type, and
  * its announcements.
  */
-function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess {
+function busAccess({ requires: { bus }, taskTypes, configurableTaskTypes }: ServiceManifest): BusAccess {
   if (bus === undefined) throw new Error("the service does not use the message bus");
   if (taskTypes.length === 0) return bus;
   return {
@@ -42,7 +42,10 @@ function busAccess({ requires: { bus }, taskTypes }: ServiceManifest): BusAccess
     subscribes: bus.subscribes,
     createsStreams: bus.createsStreams,
     readsStreams: [...ALL_STREAMS, ...bus.readsStreams],
-    consumes: [...taskTypes.map((taskType) => ({ stream: "FLYTE_TASKS", durable: `plugin-${taskType}` })), ...bus.consumes],
+    consumes: [
+      ...[...taskTypes, ...configurableTaskTypes].map((taskType) => ({ stream: "FLYTE_TASKS", durable: `plugin-${taskType}` })),
+      ...bus.consumes,
+    ],
   };
 }
 

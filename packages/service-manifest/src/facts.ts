@@ -25,6 +25,10 @@ export interface StackFacts {
   readonly podEnvironment: Readonly<Record<string, string>>;
   /** Command of copilot as a local process. */
   readonly copilotCommand: readonly string[];
+  /** Task types that the other services of the stack run. */
+  readonly otherTaskTypes: readonly string[];
+  /** Installs the Python packages of a plugin, whose name is the last argument, for local pods. */
+  readonly pythonInstall: { readonly command: readonly string[]; readonly environment: Readonly<Record<string, string>> };
 }
 
 /** Facts of a docker compose project that are known only when its secrets have been generated. */

@@ -148,6 +148,11 @@ export const manifestSchema = z
     optional: z.boolean().default(false),
     /** Task types that a plugin service runs by default; other services have none. */
     taskTypes: z.array(taskType).readonly().default([]),
+    /**
+     * Task types that a plugin service runs where its settings say so, and no other service does.
+     * Its bus user may consume them.
+     */
+    configurableTaskTypes: z.array(taskType).readonly().default([]),
     image: z
       .strictObject({
         /** Default: the id. */

@@ -18,7 +18,7 @@ const credentials: StackCredentials = {
   bus: Object.fromEntries(busUsers.map((user) => [user, `password-of-${user}`])),
 };
 
-function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
+function configsOf(hasNodes: boolean, running = services): Readonly<Record<string, string>> {
   const folders = stackPaths("/data");
   const ops = Object.fromEntries(
     [...services.map(({ manifest }) => manifest.id), "local-cluster", "local-blobstore"].map((name) => [name, 1]),
@@ -34,7 +34,7 @@ function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
     bundles: false,
     propellers: 1,
     signIn: undefined,
-    services,
+    services: running,
   };
   const servers = { databaseUrl: "postgres://flyte:the-database-password@127.0.0.1:6/postgres", natsUrl: "nats://127.0.0.1:7" };
   const all = [...infrastructureServices(facts), ...applicationServices(facts, servers)];
@@ -62,4 +62,20 @@ test("signed URLs contain the host name that users configured", () => {
   const { admin = "{}" } = configsOf(false);
   const found = [...admin.matchAll(/"publicEndpoint":"([^"]*)"/g)].map(([, endpoint]) => endpoint);
   expect(new Set(found)).toEqual(new Set(["http://localhost:3"]));
+});
+
+test("Spark, Ray and Dask tasks run as one pod, unless another service of the stack runs them", () => {
+  const onePod = (hasNodes: boolean, running = services) =>
+    (JSON.parse(configsOf(hasNodes, running)["plugin-pod"] ?? "{}") as { onePod: { taskTypes: string[]; installCommand?: string[] } })
+      .onePod;
+  expect(onePod(false).taskTypes).toEqual(["spark", "ray", "dask"]);
+  expect(onePod(false).installCommand?.slice(-2)).toEqual(["/data", "--extra"]);
+  expect(onePod(true).installCommand).toBeUndefined();
+  const operator = services.flatMap((service) =>
+    service.manifest.id === "plugin-echo" ? [{ ...service, manifest: { ...service.manifest, taskTypes: ["ray"] } }] : [],
+  );
+  expect(onePod(false, [...services.filter(({ manifest }) => manifest.id !== "plugin-echo"), ...operator]).taskTypes).toEqual([
+    "spark",
+    "dask",
+  ]);
 });

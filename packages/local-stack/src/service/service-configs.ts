@@ -7,6 +7,7 @@ import type { StackCluster } from "./cluster.js";
 import type { StackCredentials } from "../state/credentials.js";
 import { repositoryRoot, type StackPaths } from "../state/paths.js";
 import { displayAddress } from "../state/display-address.js";
+import { pythonInstall } from "../python/install-command.js";
 import { PRELOADED_MODULES } from "../python/python-environment.js";
 import { adminAuth, catalogAuth, clientSecretOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
@@ -121,11 +122,11 @@ function settingsOf(stack: StackContext, { service, name, replicas, servers }: R
     }),
     ...(signIn && service.auth && { auth: service.auth === "issuer" ? adminAuth(signIn) : catalogAuth(signIn) }),
   };
-  return mergeSettings(required, service.settings.stack?.(manifestFacts(stack, replicas)) ?? {});
+  return mergeSettings(required, service.settings.stack?.(manifestFacts(stack, { service, replicas })) ?? {});
 }
 
 /** Facts that manifests turn into settings. */
-function manifestFacts(stack: StackContext, replicas: number): ManifestFacts {
+function manifestFacts(stack: StackContext, { service, replicas }: Pick<Replica, "service" | "replicas">): ManifestFacts {
   const { endpoints, cluster, blobs, signIn } = stack;
   return {
     host: endpoints.host,
@@ -141,6 +142,8 @@ function manifestFacts(stack: StackContext, replicas: number): ManifestFacts {
     podEnvironment: podEnv(stack),
     // Pods that are local processes run copilot as a local process too.
     copilotCommand: [process.execPath, programOf(stack, localService("copilot"))],
+    otherTaskTypes: stack.services.flatMap(({ manifest }) => (manifest.id === service.id ? [] : manifest.taskTypes)),
+    pythonInstall: pythonInstall(stack.folders.root, process.env),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { asOnePod } from "../one-pod/as-one-pod.js";
 import type { Pod, PodSpec } from "../pod-types.js";
 import { buildPodSpec } from "./build-pod-spec.js";
 import { PRIMARY_CONTAINER_KEY } from "./declared-pod.js";
@@ -10,7 +11,7 @@ import type { BuildPodOptions } from "./pod-config.js";
  * @throws InvalidPodSpecError, TemplateError, QuantityError: errors of the task.
  */
 export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
-  const { spec, labels, annotations, primaryContainer } = buildPodSpec(request, options);
+  const { spec, labels, annotations, primaryContainer } = asOnePod(buildPodSpec(request, options), request, options.onePod);
   const primaryAnnotation: Record<string, string> = endsWithPrimary(request, spec) ? { [PRIMARY_CONTAINER_KEY]: primaryContainer } : {};
   return {
     apiVersion: "v1",

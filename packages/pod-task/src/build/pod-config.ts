@@ -1,4 +1,5 @@
 import type { CopilotConfig } from "../copilot/copilot-config.js";
+import type { OnePodConfig } from "../one-pod/one-pod-config.js";
 import type { JsonMap, PodTemplate } from "../pod-types.js";
 import type { EnvironmentConfig } from "./environment.js";
 import type { ObjectMetaConfig } from "./object-meta.js";
@@ -24,4 +25,6 @@ export interface BuildPodOptions {
   readonly base?: PodTemplate | undefined;
   /** URI of task.pb, when the command needs it. */
   readonly taskTemplatePath?: string | undefined;
+  /** Tasks of operators that run as one pod each. Default: none. */
+  readonly onePod?: OnePodConfig | undefined;
 }

@@ -6,6 +6,7 @@ import { PermanentFailure } from "@flyte-ts/task-plugin";
 import { buildPod } from "../build/build-pod.js";
 import { InvalidPodSpecError } from "../build/invalid-pod-spec.js";
 import type { BuildPodOptions, PodConfig } from "../build/pod-config.js";
+import type { OnePodConfig } from "../one-pod/one-pod-config.js";
 import type { Pod } from "../pod-types.js";
 import { asRetryLater } from "./create-error.js";
 import { createAttemptObject } from "./create-object.js";
@@ -17,6 +18,8 @@ export interface BuildDeps extends PrerequisiteDeps {
 
 export interface CreatePodDeps extends BuildDeps {
   readonly client: Pick<KubeClient, "get" | "create">;
+  /** Tasks of operators that run as one pod each. Default: none. */
+  readonly onePod?: OnePodConfig | undefined;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface CreatePodDeps extends BuildDeps {
  * @throws PermanentFailure, RetryableFailure, RetryLater
  */
 export async function createPod(request: TaskRequest, deps: CreatePodDeps): Promise<Pod> {
-  const pod = await buildWithPrerequisites(request, deps, buildPod);
+  const pod = await buildWithPrerequisites(request, deps, (prepared, options) => buildPod(prepared, { ...options, onePod: deps.onePod }));
   return createAttemptObject(pod, request, { client: deps.client, ref: PODS, kind: "Pod" });
 }
 

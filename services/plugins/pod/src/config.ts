@@ -3,6 +3,7 @@ import {
   gracePeriodSettings,
   logArchiveSettings,
   logLinkSettings,
+  onePodSettings,
   podSettings,
   podTemplateSettings,
   resultLimitSettings,
@@ -37,6 +38,8 @@ export const podServiceConfig = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .default([...manifest.taskTypes]),
+  /** Spark, Ray and Dask tasks without an operator. */
+  onePod: onePodSettings,
   pods: podSettings.prefault({}),
   /** Time, ms, for which a pod may wait with the given reason before its attempt fails. */
   graces: gracePeriodSettings,
@@ -72,11 +75,12 @@ export type PodServiceConfig = z.infer<typeof podServiceConfig>;
 
 /** Returns the settings of the pod controller under the names that it uses. */
 export function controllerSettings(config: PodServiceConfig) {
-  const { limits, logLinks, defaultPodTemplate, templateNamespace, workers } = config;
+  const { limits, logLinks, onePod, defaultPodTemplate, templateNamespace, workers } = config;
   return {
     gracePeriods: config.graces,
     limits,
     logLinks,
+    onePod,
     defaultPodTemplate,
     templateNamespace,
     workers,

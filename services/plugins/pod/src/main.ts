@@ -79,6 +79,6 @@ onShutdown(
 );
 if (leader !== undefined) logger.info("waiting for leadership");
 await leader?.becameLeader;
-running = await runPlugin({ plugin: podPlugin(controller, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
+running = await runPlugin({ plugin: podPlugin(controller, config), bus, logger, clock, metrics, maxInFlight, producerId });
 serving = true;
 startIdleGc();

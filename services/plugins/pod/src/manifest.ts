@@ -1,5 +1,8 @@
 import { defineService } from "@flyte-ts/service-manifest";
 
+/** Types that run as one pod where no service for an operator runs them. */
+const ONE_POD_TASK_TYPES = ["spark", "ray", "dask"];
+
 const logLinks = (podLogUri: string) => [{ name: "Kubernetes Logs", uris: [podLogUri] }];
 
 export const manifest = defineService({
@@ -7,6 +10,7 @@ export const manifest = defineService({
   description: "Runs container, Python and raw-container tasks as pods.",
   plane: "data",
   taskTypes: ["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"],
+  configurableTaskTypes: ONE_POD_TASK_TYPES,
   opsPort: 10_260,
   requires: { bus: {}, blobStore: {}, kubernetes: "own" },
   permissions: [
@@ -58,8 +62,13 @@ export const manifest = defineService({
     // Pods are processes of the cluster's container, whose image contains copilot.
     compose: { pods: { copilot: { command: ["/usr/local/bin/node", "/copilot/main.mjs"] } } },
     composeSecret: ({ podLogUri }) => ({ logLinks: logLinks(podLogUri) }),
-    stack: ({ podLogUri, runsPods, podEnvironment, copilotCommand }) => ({
+    stack: ({ podLogUri, runsPods, podEnvironment, copilotCommand, otherTaskTypes, pythonInstall }) => ({
       logLinks: logLinks(podLogUri),
+      onePod: {
+        taskTypes: ONE_POD_TASK_TYPES.filter((taskType) => !otherTaskTypes.includes(taskType)),
+        // On nodes of another cluster the image has the packages.
+        ...(runsPods ? { installCommand: pythonInstall.command, installEnv: pythonInstall.environment } : {}),
+      },
       // The node sets the environment of local processes itself.
       pods: runsPods ? { copilot: { command: copilotCommand } } : { environment: { env: podEnvironment } },
     }),

@@ -1,16 +1,23 @@
+import { type OnePodConfig, onePodTaskType } from "@flyte-ts/pod-task";
 import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { PodController } from "./pod-controller.js";
 
+interface ServedTypes {
+  readonly taskTypes: readonly string[];
+  readonly onePod: OnePodConfig;
+}
+
 /**
- * Runs tasks of several types as pods; `plugin_identifier` has the names of Go Flyte's two plugins.
+ * Runs tasks of several types as pods. `plugin_identifier` has the names of Go Flyte's two plugins,
+ * and the task type for tasks of operators that run as one pod.
  *
- * @throws RangeError when `taskTypes` is empty or has duplicates.
+ * @throws RangeError when there is no task type, or one twice.
  */
-export function podPlugin(controller: PodController, taskTypes: readonly string[]): Plugin {
+export function podPlugin(controller: PodController, { taskTypes, onePod }: ServedTypes): Plugin {
   return definePlugin({
     name: "container",
-    taskTypes,
-    pluginIdentifierFor: (taskType) => (taskType === "sidecar" ? "sidecar" : "container"),
+    taskTypes: [...taskTypes, ...onePod.taskTypes],
+    pluginIdentifierFor: (taskType) => onePodTaskType(taskType, onePod) ?? (taskType === "sidecar" ? "sidecar" : "container"),
     start: (host) => controller.start(host),
     stop: () => controller.stop(),
     reconcile: (request) => controller.reconcile(request),

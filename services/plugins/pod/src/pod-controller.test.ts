@@ -46,7 +46,7 @@ class PodWorld implements PluginEnvironment {
     this.clock = clock;
     return podPlugin(
       new PodController({ ...settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
-      config.taskTypes,
+      config,
     );
   }
 

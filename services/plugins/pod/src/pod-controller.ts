@@ -7,6 +7,7 @@ import {
   createPod,
   type CreatePodDeps,
   decodeAttemptAnnotation,
+  describeOnePod,
   isOwnedBy,
   asRetryLater,
   kubeUnavailable,
@@ -122,7 +123,8 @@ export class PodController {
     await this.#waitForSync();
     const { pod, created } = await this.#findOrCreate(request);
     if (decodeAttemptAnnotation(pod) === undefined) this.#unannotated.set(attemptKey(request), reduceRequest(request));
-    const submitted = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: POD_CREATED_STATE } as const;
+    const shown = describeOnePod(request.template?.type, this.deps.onePod) ?? { reason: "task submitted to K8s" };
+    const submitted = { phase: "QUEUED", ...shown, pluginState: POD_CREATED_STATE } as const;
     if (created) {
       // The submission is reported first, and changes in the watch right after it.
       this.#queue.addAt(attemptKey(request), this.#now() + 1);

@@ -57,7 +57,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     running = await runPlugin({
       plugin: podPlugin(
         new PodController({ ...controllerSettings(config), config: config.pods, client, store, clock, logger, archive }),
-        config.taskTypes,
+        config,
       ),
       bus,
       logger,

@@ -46,11 +46,12 @@ export class NoCommandError extends Error {
   override readonly name = "NoCommandError";
 }
 
-/** Machine-wide variables for network access and locale. */
+/** Machine-wide variables for network access, locale and Java. */
 const PASSED_ON_VARIABLES = [
   "LANG",
   "LC_ALL",
   "TZ",
+  "JAVA_HOME",
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
   "HTTP_PROXY",

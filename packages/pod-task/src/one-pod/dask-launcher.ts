@@ -1,0 +1,90 @@
+/**
+ * Python program that runs a command beside a Dask scheduler and workers, and ends with its exit
+ * status. Arguments: number of workers, threads of each, timeout of the start in seconds, command.
+ *
+ * Scheduler and workers listen on free ports of loopback. A signal, or the end of one of them,
+ * stops all.
+ */
+export const DASK_LAUNCHER = `import importlib.util, json, os, signal, subprocess, sys, tempfile, time
+
+workers, threads, timeout, command = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4:]
+cluster = {}
+
+
+def fail(text):
+    sys.exit(f"flyte-ts: {text}")
+
+
+def start(name, *arguments):
+    dask = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
+    cluster[name] = subprocess.Popen(dask)
+
+
+def wait(ready, what):
+    end = time.monotonic() + timeout
+    while not (found := ready()):
+        check_cluster()
+        if time.monotonic() > end:
+            fail(f"{what} did not start within {timeout:.0f} s")
+        time.sleep(0.1)
+    return found
+
+
+def check_cluster():
+    for name, process in cluster.items():
+        if process.poll() is not None:
+            fail(f"the Dask {name} ended with exit status {process.returncode}; its output is in the log")
+
+
+def stop(processes):
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    end = time.monotonic() + 5
+    for process in processes:
+        try:
+            process.wait(max(0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def address(file):
+    try:
+        with open(file) as content:
+            return json.load(content)["address"]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def run(folder):
+    file = os.path.join(folder, "scheduler.json")
+    start("scheduler", "scheduler", "--port", "0", "--scheduler-file", file)
+    scheduler = wait(lambda: address(file), "the Dask scheduler")
+    for number in range(1, workers + 1):
+        start(f"worker {number}", "worker", scheduler, "--no-nanny", "--nthreads", threads, "--local-directory", folder)
+    from distributed import Client
+
+    with Client(scheduler, timeout=timeout) as client:
+        wait(lambda: len(client.nthreads()) >= workers, f"{workers} Dask workers")
+    task = subprocess.Popen(command, env={**os.environ, "DASK_SCHEDULER_ADDRESS": scheduler})
+    try:
+        while task.poll() is None:
+            check_cluster()
+            time.sleep(0.1)
+    finally:
+        stop([task])
+    return task.returncode if task.returncode >= 0 else 128 - task.returncode
+
+
+if importlib.util.find_spec("distributed") is None or importlib.util.find_spec("dask") is None:
+    fail("the Python of this task has no Dask: install flytekitplugins-dask, on the local stack with: npx flyte-ts python install --extra dask")
+for number in (signal.SIGTERM, signal.SIGINT):
+    signal.signal(number, lambda received, _: sys.exit(128 + received))
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    try:
+        status = run(folder)
+    finally:
+        stop(list(cluster.values()))
+sys.exit(status)
+`;
