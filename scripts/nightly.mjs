@@ -27,6 +27,8 @@ const PARTS = {
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
   retention: { files: ["services/admin/src/automation/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
+  // Installs PySpark, Ray and Dask from PyPI; Spark needs Java.
+  plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
