@@ -2,8 +2,6 @@
 export { buildPod } from "./build/build-pod.js";
 export { buildPodSpec, type BuiltPodSpec } from "./build/build-pod-spec.js";
 export type { BuildPodOptions, PodConfig } from "./build/pod-config.js";
-export { describeOnePod } from "./one-pod/as-one-pod.js";
-export { type OnePodConfig, onePodTaskType } from "./one-pod/one-pod-config.js";
 export { PRIMARY_CONTAINER_KEY } from "./build/declared-pod.js";
 export { addServiceVariables } from "./build/environment.js";
 export { InvalidPodSpecError } from "./build/invalid-pod-spec.js";
@@ -32,18 +30,3 @@ export type { DataStore, ListingStore } from "./result/data-store.js";
 export { readEarliestError } from "./result/earliest-error.js";
 export { type AttemptResult, readErrorDocument, readResult, type ResultLimits } from "./result/read-result.js";
 export { readOrRetryLater, resultStatus } from "./result/result-status.js";
-
-// Logs
-export { LogArchive, type LogArchiveConfig } from "./logs/log-archive.js";
-export { type LogLink, logLinks, type LogSource } from "./logs/log-links.js";
-
-// Settings
-export {
-  gracePeriodSettings,
-  logArchiveSettings,
-  logLinkSettings,
-  onePodSettings,
-  podSettings,
-  podTemplateSettings,
-  resultLimitSettings,
-} from "./settings.js";

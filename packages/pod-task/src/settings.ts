@@ -242,8 +242,8 @@ export const logArchiveSettings = z
 export const onePodSettings = z
   .strictObject({
     /**
-     * Task types, of `spark`, `ray` and `dask`, that run as one pod with a cluster inside of it. Set
-     * none that a service for an operator runs.
+     * Task types, of `spark`, `ray` and `dask`, that run as one pod with a cluster inside of it.
+     * Set none that a service for an operator runs.
      */
     taskTypes: z.array(z.enum(ONE_POD_TASK_TYPES)).default([]),
     /** Memory limit of such a pod, unless its task requests memory. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DASK_LAUNCHER } from "./dask-launcher.js";
 
-/** Stands in for `python -m dask scheduler` and `python -m dask worker`: records its pid and runs. */
+/** Stands in for `python -m dask scheduler` and `… worker`: records its pid and runs. */
 const FAKE_DASK = `import json, os, sys, time
 role, state = sys.argv[1], os.environ["STATE"]
 if os.environ.get("BROKEN") == role:

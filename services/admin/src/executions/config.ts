@@ -16,10 +16,18 @@ const settings = z.strictObject({
    */
   queues: z
     .strictObject({
+      /** Queues, with the tags by which executions select them. */
       executionQueues: z.array(executionQueue).default([]),
       /** Tags by domain; the empty domain stands for all others. */
       workflowConfigs: z
-        .array(z.strictObject({ domain: z.string().default(""), tags: z.array(z.string().min(1)).default([]) }))
+        .array(
+          z.strictObject({
+            /** Domain; empty: all that have no entry. */
+            domain: z.string().default(""),
+            /** Tags of the queues that its executions may use. */
+            tags: z.array(z.string().min(1)).default([]),
+          }),
+        )
         .default([]),
     })
     .prefault({}),

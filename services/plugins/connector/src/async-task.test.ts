@@ -167,7 +167,7 @@ describe("GetTask", () => {
     expect(job()?.isDeleted).toBe(true);
   });
 
-  test("of an unknown task ends the attempt for the system", async () => {
+  test("an unknown task ends the attempt for the system", async () => {
     stage.toys.jobs.clear();
     await stage.clock.advance(20_000);
     expect(stage.end).toEqual({ phase: "FAILED", recoverable: true, kind: Kind.SYSTEM, code: "ResourceDeletedExternally" });

@@ -218,7 +218,7 @@ describe.skipIf(!existsSync(program))(
       const { pluginState = new Uint8Array() } = eventsOf(sent).at(-1) ?? {};
       const repeated = { ...sent, pluginState, knownPhase: Phase.RUNNING };
       await send(repeated);
-      // The type is unknown to the new process until the connector is back: the bus keeps the request.
+      // The new process knows no type until the connector is back: the bus keeps the request.
       await startConnector();
       await reached(sent, "SUCCEEDED");
       expect(calls("create")).toHaveLength(before + 1);

@@ -1,5 +1,5 @@
 import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
-import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings, resultLimitSettings } from "@flyte-ts/pod-task";
+import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings, resultLimitSettings } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
 import { createOperators, operatorSettings } from "./operators.js";

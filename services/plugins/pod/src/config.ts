@@ -7,7 +7,7 @@ import {
   podSettings,
   podTemplateSettings,
   resultLimitSettings,
-} from "@flyte-ts/pod-task";
+} from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
 

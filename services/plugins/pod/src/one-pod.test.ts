@@ -24,7 +24,7 @@ async function submit(type: string, custom: { applicationType?: string } = {}) {
     logger: createLogger({ service: "test", level: "silent" }),
   });
   const plugin = podPlugin(controller, config);
-  await plugin.start?.({ publishStatus: () => Promise.resolve() });
+  await plugin.start?.({ publishStatus: () => Promise.resolve(), setTaskTypes: () => Promise.resolve() });
   const template = create(TaskTemplateSchema, { type, custom, target: { case: "container", value: { image: "i", args: ["run"] } } });
   try {
     return await plugin.reconcile(sampleRequest(type, { template }));

@@ -1,4 +1,4 @@
-import { type OnePodConfig, onePodTaskType } from "@flyte-ts/pod-task";
+import { type OnePodConfig, onePodTaskType } from "@flyte-ts/pod-task/one-pod";
 import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { PodController } from "./pod-controller.js";
 

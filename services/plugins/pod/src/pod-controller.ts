@@ -7,11 +7,9 @@ import {
   createPod,
   type CreatePodDeps,
   decodeAttemptAnnotation,
-  describeOnePod,
   isOwnedBy,
   asRetryLater,
   kubeUnavailable,
-  type LogArchive,
   minimalAttempt,
   OPERATOR_JOB_LABEL,
   type Pod,
@@ -23,6 +21,8 @@ import {
   requireAttemptObject,
   trimPod,
 } from "@flyte-ts/pod-task";
+import { type LogArchive } from "@flyte-ts/pod-task/logs";
+import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
 import {
   type Aborted,
   attemptKey,

@@ -30,7 +30,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { controllerSettings, podServiceConfig } from "./config.js";
-import { LogArchive } from "@flyte-ts/pod-task";
+import { LogArchive } from "@flyte-ts/pod-task/logs";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pod-controller.js";
 

@@ -27,8 +27,8 @@ export class LiveAttempt {
   /** Errors of GetTask in a row. */
   errors = 0;
   /**
-   * Number of tries in a row without an answer; the time of the first, ms, and its reason: users see
-   * one reason for one outage.
+   * Number of tries in a row without an answer; the time of the first, ms, and its reason: users
+   * see one reason for one outage.
    */
   unavailable: { readonly sinceMs: number; readonly tries: number; readonly reason: string } | undefined;
   /** Time from which the age of the task counts, ms. */

@@ -31,7 +31,7 @@ test("a type goes to the endpoint that announces its version", () => {
   expect(made.conflicts).toEqual([]);
 });
 
-test("of two endpoints with one type and version the first of the configuration serves it", () => {
+test("the first endpoint of the configuration serves a type and version that two announce", () => {
   const announced = new Map([
     ["two", [type("sensor")]],
     ["one", [type("sensor")]],

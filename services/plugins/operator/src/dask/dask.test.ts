@@ -105,7 +105,7 @@ describe("the state of a DaskJob", () => {
     // The operator does not record the end of a job whose cluster is gone.
     ["Running", [runner("Succeeded")], { kind: "succeeded" }],
     ["Running", [runner("Failed")], { kind: "failed" }],
-  ])("of %j", (jobStatus, pods, expected) => {
+  ])("reads %j", (jobStatus, pods, expected) => {
     expect(daskStatus({ metadata: { name: "j" }, status: { jobStatus } }, pods)).toMatchObject(expected);
   });
 });

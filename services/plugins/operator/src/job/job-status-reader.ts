@@ -3,7 +3,6 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   type GracePeriods,
   type ListingStore,
-  type LogLink,
   POD_CREATED_STATE,
   readEarliestError,
   readErrorDocument,
@@ -12,6 +11,7 @@ import {
   type ResultLimits,
   resultStatus,
 } from "@flyte-ts/pod-task";
+import { type LogLink } from "@flyte-ts/pod-task/logs";
 import type { PermanentFailure, Progress, RetryableFailure, TerminalStatus } from "@flyte-ts/task-plugin";
 import type { JobState, Operator } from "../operator.js";
 import { type ObservedJob, observeJob } from "./observe-job.js";

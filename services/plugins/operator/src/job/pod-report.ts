@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { type TaskLog, TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type ExternalResourceInfo, ExternalResourceInfoSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { derivePodState, type GracePeriods, type LogLink, logLinks, type Pod } from "@flyte-ts/pod-task";
+import { derivePodState, type GracePeriods, type Pod } from "@flyte-ts/pod-task";
+import { type LogLink, logLinks } from "@flyte-ts/pod-task/logs";
 import type { Operator } from "../operator.js";
 
 /** Pods that an event names; it stays small enough for the bus. */

@@ -168,7 +168,7 @@ describe("the state of a Kubeflow job", () => {
       ["Running", "Failed"],
       { kind: "failed", failure: { message: "Job failed:\n\tR - m", details: { code: "DownstreamSystemError", kind: "USER" } } },
     ],
-  ])("of %j", (conditions, expected) => {
+  ])("reads %j", (conditions, expected) => {
     expect(state(...conditions)).toMatchObject(expected);
   });
 

@@ -21,8 +21,8 @@ const STATE_VOLUME = "system-ray-state";
 const STATE_FOLDER = "/tmp/ray";
 
 /**
- * Template of the head. The task's own pod is laid over it last. The command stays: KubeRay replaces
- * it.
+ * Template of the head. The task's own pod is laid over it last. The command stays: KubeRay
+ * replaces it.
  */
 export function headTemplate(pods: RolePodBuilder, overlay: K8sPod | undefined, settings: RaySettings): JsonObject {
   const pod = pods.build({ containerName: HEAD });

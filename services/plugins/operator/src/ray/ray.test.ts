@@ -83,7 +83,7 @@ describe("a RayJob", () => {
   });
 
   it("lays the task's own pods over those of the roles", () => {
-    const podSpec = {
+    const podSpec: JsonObject = {
       nodeSelector: { disk: "ssd" },
       tolerations: [{ key: "ray", operator: "Exists" }],
       containers: [
@@ -171,7 +171,7 @@ describe("the state of a RayJob", () => {
       { jobDeploymentStatus: "ValidationFailed", message: "bad name" },
       { failure: { recoverable: false, details: { code: "BadTaskSpecification" } } },
     ],
-  ])("of %j", (status, expected) => {
+  ])("reads %j", (status, expected) => {
     expect(state(status)).toMatchObject(expected);
   });
 });

@@ -1,6 +1,13 @@
 import { z } from "zod";
 
-const startParameters = z.record(z.string(), z.string()).default({});
+const node = z
+  .strictObject({
+    /** Parameters of `ray start` by name; those of the task replace them. */
+    startParameters: z.record(z.string(), z.string()).default({}),
+    /** `node-ip-address` of `ray start`; variables of the container are expanded. */
+    ipAddress: z.string().default("$MY_POD_IP"),
+  })
+  .prefault({});
 
 /** Settings of Ray jobs; names and defaults are Go Flyte's (`plugins.ray`). */
 export const raySettings = z
@@ -22,8 +29,10 @@ export const raySettings = z
     /** Start parameters of groups whose task names none. */
     defaults: z
       .strictObject({
-        headNode: z.strictObject({ startParameters, ipAddress: z.string().default("$MY_POD_IP") }).prefault({}),
-        workerNode: z.strictObject({ startParameters, ipAddress: z.string().default("$MY_POD_IP") }).prefault({}),
+        /** Defaults of heads. */
+        headNode: node,
+        /** Defaults of workers. */
+        workerNode: node,
       })
       .prefault({}),
     /**
@@ -31,7 +40,14 @@ export const raySettings = z
      */
     serviceAccount: z.string().default(""),
     /** Container beside each head that reads Ray's logs, as in a pod spec. */
-    logsSidecar: z.looseObject({ name: z.string().min(1), image: z.string().min(1) }).optional(),
+    logsSidecar: z
+      .looseObject({
+        /** Name of the container. */
+        name: z.string().min(1),
+        /** Image of the container. */
+        image: z.string().min(1),
+      })
+      .optional(),
     /**
      * Address of a dashboard, with `{{ .rayClusterName }}`, `{{ .rayJobID }}`, `{{ .namespace }}`;
      * empty: no link.

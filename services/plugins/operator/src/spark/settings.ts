@@ -10,7 +10,16 @@ export const sparkSettings = z
     /** Address of Spark's history server; empty: no link. */
     historyServerUrl: z.string().default(""),
     /** Sets of configuration that a task switches on with `spark.flyte.NAME.enabled`. */
-    features: z.array(z.strictObject({ name: z.string().min(1), config: sparkConfig })).default([]),
+    features: z
+      .array(
+        z.strictObject({
+          /** Name, as in the key `spark.flyteorg.NAME.enabled` of a task. */
+          name: z.string().min(1),
+          /** Spark settings that replace that key. */
+          config: sparkConfig,
+        }),
+      )
+      .default([]),
     /** Service account of drivers and executors without one of their own. */
     serviceAccount: z.string().default("spark"),
     /**

@@ -141,7 +141,7 @@ describe("the state of a SparkApplication", () => {
         failure: { message: "Spark Job Failed with Error: boom", details: { code: "DownstreamSystemError", kind: "USER" } },
       },
     ],
-  ])("of %j", (state, expected) => {
+  ])("reads %j", (state, expected) => {
     expect(sparkStatus(job(state))).toMatchObject(expected);
   });
 

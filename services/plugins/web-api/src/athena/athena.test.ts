@@ -58,7 +58,7 @@ describe("StartQueryExecution", () => {
     [{ type: "hive", custom: { query: { query: "SELECT 1" } } }, "names no database"],
     [{ type: "presto", custom: { statement: 3 } }, "custom is not a flyteidl.plugins.PrestoQuery"],
     [{ type: "presto", custom: { statement: "{{ .inputs.absent }}", schema: "db" } }, 'no input "absent"'],
-  ])("of %j is refused for good", (task, message) => {
+  ])("refuses %j for good", (task, message) => {
     const inputs = literalMap([["x", stringLiteral("y")]]);
     expect(() => inputOf(taskRequest(task, { inputs }))).toThrow(
       expect.objectContaining({ name: "PermanentFailure", message: expect.stringContaining(message) }),

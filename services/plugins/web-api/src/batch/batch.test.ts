@@ -72,7 +72,7 @@ describe("a job", () => {
     expect(store.blobs.get(`${request.outputPrefix}/outputs.pb`)).toEqual(large);
   });
 
-  it.each(["SUCCEEDED", "FAILED"] as const)("that %s with an error document fails with it", async (status) => {
+  it.each(["SUCCEEDED", "FAILED"] as const)("fails with its error document when it has %s", async (status) => {
     const request = batchRequest();
     await stage.send(request);
     store.blobs.set(`${request.outputPrefix}/0/error.pb`, errorDocument("bad value", ContainerError_Kind.NON_RECOVERABLE));
@@ -110,7 +110,7 @@ describe("a job", () => {
     expect(stage.state(request)).toContain("SUCCEEDED");
   });
 
-  it("whose submission's answer was lost is found by its name and identity", async () => {
+  it("is found by its name and identity after the response to its submission was lost", async () => {
     const older = batchRequest({ owner: { ...batchRequest().owner, uid: "deleted" } as never });
     await stage.send(older);
     await stage.restart();
@@ -199,7 +199,7 @@ describe("an array", () => {
     expect(fromBinary(LiteralMapSchema, written ?? new Uint8Array())).toEqual(stage.last(request)?.outputs);
   });
 
-  it("of one item has lists of one", async () => {
+  it("has lists of one for one item", async () => {
     const request = arrayRequest(1);
     await stage.send(request);
     items(request, [5]);

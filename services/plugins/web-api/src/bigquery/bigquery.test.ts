@@ -77,7 +77,7 @@ describe("the query configuration", () => {
     ["a map", mapLiteral([["k", integerLiteral(1)]])],
     ["a list of several types", collectionLiteral([integerLiteral(1), stringLiteral("x")])],
     ["a list of lists", collectionLiteral([collectionLiteral([integerLiteral(1)])])],
-  ])("of %s is refused for good", (_, literal) => {
+  ])("refuses %s for good", (_, literal) => {
     expect(() => queryParameters(literalMap([["x", literal]]))).toThrow(expect.objectContaining({ name: "PermanentFailure" }));
   });
 

@@ -21,7 +21,7 @@ describe("the plugin state", () => {
     expect(apiOfState(created)).toBe("batch");
   });
 
-  it("of another API, of another plugin, or empty counts as none", () => {
+  it("counts as none when it is empty, of another API or of another plugin", () => {
     const none = { kind: "none" };
     expect(decodePluginState(encodeCreating("athena"), "batch")).toEqual(none);
     expect(decodePluginState(new Uint8Array(), "batch")).toEqual(none);

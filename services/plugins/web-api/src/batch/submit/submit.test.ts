@@ -99,7 +99,7 @@ describe("SubmitJob", () => {
   it.each([
     [{ parameters: "x" }, "custom of the task"],
     [{ platformCapabilities: ["MARS"] }, "EC2 or FARGATE"],
-  ])("of the custom %j is refused for good", (custom, message) => {
+  ])("refuses the custom %j for good", (custom, message) => {
     expect(() => inputOf(taskRequest({ type: "aws-batch", custom, target: batchContainer() }))).toThrow(
       expect.objectContaining({ name: "PermanentFailure", message: expect.stringContaining(message) }),
     );
@@ -114,11 +114,11 @@ describe("an array", () => {
     [{ size: "10", minSuccessRatio: 0.25 }, 3],
     [{ size: 10, minSuccessRatio: 0.1 }, 1],
     [{ size: "10", minSuccesses: "40" }, 10],
-  ])("of %j needs %i successes", (custom, minSuccesses) => {
+  ])("with %j needs %i successes", (custom, minSuccesses) => {
     expect(arraySpec(taskRequest({ type: "container_array", custom }).template, 5_000)).toEqual({ isArray: true, size: 10, minSuccesses });
   });
 
-  it.each([0, 5_001])("of %i items is refused for good", (size) => {
+  it.each([0, 5_001])("refuses %i items for good", (size) => {
     expect(() => arraySpec(arrayRequest(size).template, 5_000)).toThrow("1 to 5000 are allowed (batch.maxArraySize)");
   });
 });
@@ -146,7 +146,7 @@ describe("resources", () => {
     expect(valuesOf(withResources(resources({}, { CPU: "3", MEMORY: "512Mi" })))).toEqual({ VCPU: "3", MEMORY: "512" });
   });
 
-  it("of the node come before the task's, and the platform's limits cap them", () => {
+  it("takes those of the node before the task's, and the platform's limits cap them", () => {
     const overrides = { $typeName: "flytets.plugin.v1.NodeOverrides" as const, resources: resources({ CPU: "8" }), containerImage: "" };
     const resourceLimits = {
       $typeName: "flytets.plugin.v1.ResourceSet" as const,
@@ -201,7 +201,7 @@ describe("RegisterJobDefinition", () => {
     });
   });
 
-  it("of Fargate has the execution role and the network; the annotation names the role", () => {
+  it("for Fargate has the execution role and the network; the annotation names the role", () => {
     const definition = jobDefinitionOf(batchRequest({ annotations: { "iam/role": "arn:annotated" } }), "FARGATE", definitionSettings);
     expect(registerInput(definition, definitionSettings).containerProperties).toMatchObject({
       jobRoleArn: "arn:annotated",
@@ -219,7 +219,7 @@ describe("RegisterJobDefinition", () => {
     ["image@sha256:abc", "image"],
     ["localhost:30000/_x", "x"],
     ["..", "flyte-task"],
-  ])("of the image %s is named %s", (image, name) => {
+  ])("for the image %s is named %s", (image, name) => {
     expect(definitionName(image)).toBe(name);
   });
 });
