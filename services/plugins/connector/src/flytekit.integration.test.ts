@@ -190,6 +190,7 @@ describe.skipIf(!existsSync(program))(
       writeFileSync(path, "");
       await reached(first, "SUCCEEDED");
       await reached(second, "ABORTED");
+      expect([first, second].map(phaseOf)).toEqual(["SUCCEEDED", "ABORTED"]);
     });
 
     it("an exception of a connector is the user's error, with its traceback", async () => {

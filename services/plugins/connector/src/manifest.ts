@@ -5,7 +5,7 @@ export const manifest = defineService({
   description: "Runs tasks on connectors: gRPC services that start jobs elsewhere, such as those of flytekit.",
   plane: "data",
   optional: true,
-  opsPort: 10_262,
+  opsPort: 10_263,
   requires: {
     // Its task types are those that connectors announce, so it has no fixed consumers.
     bus: {

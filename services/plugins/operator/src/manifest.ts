@@ -14,7 +14,7 @@ export const manifest = defineService({
   plane: "data",
   optional: true,
   taskTypes: ["pytorch", "tensorflow", "mpi", "ray", "dask", "spark"],
-  opsPort: 10_263,
+  opsPort: 10_264,
   requires: { bus: {}, blobStore: {}, kubernetes: "own" },
   permissions: [
     ...KINDS.map(({ apiGroup, version, resources, operator }) => ({

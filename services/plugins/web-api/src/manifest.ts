@@ -6,7 +6,7 @@ export const manifest = defineService({
   plane: "data",
   optional: true,
   taskTypes: ["aws-batch", "container_array", "presto", "hive", "bigquery_query_job_task"],
-  opsPort: 10_266,
+  opsPort: 10_265,
   requires: { bus: {}, blobStore: {}, kubernetes: "own" },
   connects: {
     "batch.endpoint": "https",

@@ -122,7 +122,8 @@ describe("AWS Batch and Athena of moto", () => {
     const request = placed(batchRequest(), "abort-n0-0");
     await send(request);
     await send({ ...request, abortReason: "enough" }, DesiredState.ABORT);
-    await until(request, Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+    const { event } = await until(request, Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+    expect(event?.phase).toBeGreaterThan(Phase.RUNNING);
   });
 
   it("continues after a restart without a second job", async () => {
