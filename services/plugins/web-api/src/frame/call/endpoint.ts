@@ -81,7 +81,8 @@ export class Endpoint {
     if (pauseMs === 0) return;
     throw new ApiError("unavailable", {
       code: "CircuitOpen",
-      message: `calls of ${this.deps.api} failed several times; they pause for ${Math.ceil(pauseMs / 1_000)} s`,
+      // Constant, so that thousands of attempts do not report each pause.
+      message: `calls of ${this.deps.api} failed several times and pause`,
       retryAfterMs: pauseMs,
     });
   }
