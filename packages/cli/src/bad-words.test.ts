@@ -25,7 +25,11 @@ test.each([
   [["bogus"], 2, /^flyte-ts: unknown command "bogus"; flyte-ts --help lists all commands\n$/],
   [["watch", "a", "b"], 2, /^usage: flyte-ts watch .*NAME\n$/],
   [["logs", "a", "b", "c"], 2, /^usage: flyte-ts logs .*NODE\n$/],
-  [["python", "install"], 2, /^usage: flyte-ts python install .*\n +flyte-ts python uninstall .*\n +flyte-ts python list .*\n$/],
+  [
+    ["python", "install"],
+    2,
+    /^usage: flyte-ts python install .*\n +flyte-ts python install .*\n +flyte-ts python uninstall .*\n +flyte-ts python list .*\n$/,
+  ],
   [["logs", "a", "b", "c", "n0", "--attempt", "x"], 2, /^flyte-ts: --attempt must be a whole number of at least 0, not "x"\n$/],
   [["logs", "a", "b", "c", "n0", "--bogus"], 2, /^flyte-ts: Unknown option '--bogus'; --help lists the flags\n$/],
   [["backup"], 1, /^flyte-ts: configuration of backup: to: required\n$/],

@@ -17,7 +17,8 @@ def fail(text):
 
 def start(name, *arguments):
     dask = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
-    cluster[name] = subprocess.Popen(dask)
+    # Their progress would hide the output of the task.
+    cluster[name] = subprocess.Popen(dask, env={"DASK_LOGGING__DISTRIBUTED": "warning", **os.environ})
 
 
 def wait(ready, what):
@@ -85,6 +86,9 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     try:
         status = run(folder)
     finally:
-        stop(list(cluster.values()))
+        # Workers report the loss of their scheduler.
+        processes = list(cluster.values())
+        stop(processes[1:])
+        stop(processes[:1])
 sys.exit(status)
 `;
