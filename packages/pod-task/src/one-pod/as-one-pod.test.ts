@@ -127,6 +127,8 @@ describe("the pod of an operator's task", () => {
     const limit = (task: Task, memory = "4Gi") => containerOf("ray", task, { ...onePod, memory })?.resources?.limits?.["memory"];
     expect(limit({})).toBe("4Gi");
     expect(limit({ memory: "1Gi" })).toBe("1Gi");
+    // Admin writes the default of the platform into tasks without a request.
+    expect(limit({ memory: "500Mi" })).toBe("4Gi");
     expect(limit({}, "64Gi")).toBe("8Gi");
     const podSpec = { containers: [{ name: "main", args: ["x"], resources: { requests: { memory: "2Gi" } } }] };
     const target = { case: "k8sPod", value: { podSpec } } as const;

@@ -39,11 +39,20 @@ export function withMemory(container: Container, request: TaskRequest, memory: s
   return { ...container, resources: { ...resources, limits: { ...resources?.limits, memory: raised } } };
 }
 
-/** True when the task or its node sets a request or a limit of memory. */
+/**
+ * True when the task or its node sets a request or a limit of memory. Admin writes the platform's
+ * defaults into a task that sets none: these do not count.
+ */
 function requestsMemory(request: TaskRequest): boolean {
   const overridden = request.overrides?.resources;
-  if ([...(overridden?.requests ?? []), ...(overridden?.limits ?? [])].some(({ name }) => name === Name.MEMORY)) return true;
+  const entries = [...(overridden?.requests ?? []), ...(overridden?.limits ?? [])];
   const { spec, primaryContainer } = declaredPod(request, { gpuResourceName: "", imagePullPolicy: "" });
   const own = spec.containers.find(({ name }) => name === primaryContainer)?.resources;
-  return own?.requests?.["memory"] !== undefined || own?.limits?.["memory"] !== undefined;
+  const stated = [
+    ...entries.flatMap(({ name, value }) => (name === Name.MEMORY ? [value] : [])),
+    own?.requests?.["memory"] ?? "",
+    own?.limits?.["memory"] ?? "",
+  ];
+  const defaults = [request.resourceDefaults?.memory ?? "", request.resourceDefaultLimits?.memory ?? ""];
+  return stated.some((value) => value !== "" && !defaults.includes(value));
 }
