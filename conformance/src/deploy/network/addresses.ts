@@ -35,6 +35,7 @@ export const NOT_OUTBOUND: ReadonlySet<string> = new Set([
   "storage.gcs.publicEndpoint",
   "storage.azure.publicEndpoint",
   "logLinks.*.uris.*",
+  "spark.historyServerUrl",
 ]);
 
 /** Reports whether the name of a setting says that it is an address. */
