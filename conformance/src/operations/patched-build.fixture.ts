@@ -27,14 +27,14 @@ const REPLACEMENTS: readonly Replacement[] = [
     to: "$24, $25, $26, $27, $28, 'next')",
   },
   {
-    file: "services/propeller/dist/engine/state/run-state.js",
-    from: "        node.status = status;",
-    to: `        node.status = Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" };`,
+    file: "services/propeller/dist/engine/status/run-status.js",
+    from: "    setNode(node, status) {\n        node.setStatus(status);",
+    to: `    setNode(node, status) {\n        node.setStatus(Object.isFrozen(status) ? status : { ...status, ${NEXT_FIELD}: "node" });`,
   },
   {
-    file: "services/propeller/dist/engine/state/run-state.js",
-    from: "    setWorkflowStatus(status) {\n        this.status = status;",
-    to: `    setWorkflowStatus(status) {\n        this.status = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
+    file: "services/propeller/dist/engine/status/run-status.js",
+    from: "    setWorkflow(status) {\n        this.workflow = status;",
+    to: `    setWorkflow(status) {\n        this.workflow = { ...status, ${NEXT_FIELD}: { of: "workflow" } };`,
   },
   {
     file: "packages/messaging/dist/bus.js",
