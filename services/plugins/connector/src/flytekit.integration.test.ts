@@ -29,7 +29,7 @@ const PACKAGES = ["prometheus-client==0.23.1", "httpx==0.28.1"];
 
 /** Installs the packages of the connector server beside the environment of all stacks. */
 async function connectorPackages(bin: string): Promise<string> {
-  const folder = join(cacheDir(), "python-connector-packages-1");
+  const folder = join(cacheDir(), "connector-packages-1");
   const install = ["-m", "pip", "install", "--quiet", "--target"];
   await createOnce(folder, {
     exists: () => existsSync(folder),
