@@ -28,5 +28,5 @@ export { trimPod } from "./status/trim-pod.js";
 export { POD_CREATED_STATE, type PodObservation, type PodStatusDeps, PodStatusReader } from "./pod-status.js";
 export type { DataStore, ListingStore } from "./result/data-store.js";
 export { readEarliestError } from "./result/earliest-error.js";
-export { type AttemptResult, readErrorDocument, readResult, type ResultLimits } from "./result/read-result.js";
+export { type AttemptResult, readErrorDocument, readResult } from "./result/read-result.js";
 export { readOrRetryLater, resultStatus } from "./result/result-status.js";

@@ -4,7 +4,8 @@ import { attemptKey, type TaskStatus, type TerminalStatus } from "@flyte-ts/task
 import type { PodConfig } from "./build/pod-config.js";
 import { downloadFailed } from "./copilot/copilot-container.js";
 import type { DataStore } from "./result/data-store.js";
-import { readErrorDocument, readResult, type ResultLimits } from "./result/read-result.js";
+import type { ResultLimits } from "@flyte-ts/task-plugin/files";
+import { readErrorDocument, readResult } from "./result/read-result.js";
 import { readOrRetryLater, resultStatus } from "./result/result-status.js";
 import { asSystemFailure, mayBeStoreOutage, OutageTrackingStore } from "./result/store-outages.js";
 import type { Pod } from "./pod-types.js";

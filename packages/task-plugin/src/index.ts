@@ -16,7 +16,8 @@ export {
 } from "./status.js";
 export { attemptKey } from "./attempt/attempt-key.js";
 export { eventFields } from "./event/event-fields.js";
-export { inputsForFile, inputsFromFile } from "./item-inputs.js";
+export { inputsFromFile } from "./item-inputs.js";
+export { templateContext, type TemplateContextOptions } from "./template-context.js";
 
 // For plugin services
 export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./service/run-plugin.js";

@@ -1,5 +1,6 @@
 import { renderTemplate, type TemplateContext } from "@flyte-ts/domain/template";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { templateContext } from "@flyte-ts/task-plugin";
 import type { Container, EnvVar, JsonMap, PodTemplate, ResourceRequirements } from "../pod-types.js";
 import { environmentSources, flyteEnvironment } from "./environment.js";
 import type { BuildPodOptions } from "./pod-config.js";
@@ -19,18 +20,7 @@ export interface RenderContext {
 export function renderContext(request: TaskRequest, { config, base, taskTemplatePath }: BuildPodOptions): RenderContext {
   const gpuResourceName = config.scheduling.gpu.resourceName;
   return {
-    template: {
-      inputPath: request.inputUri,
-      inputPrefix: request.inputUri.slice(0, Math.max(0, request.inputUri.lastIndexOf("/"))),
-      outputPrefix: request.outputPrefix,
-      rawOutputPrefix: request.rawOutputPrefix,
-      checkpointPrefix: `${request.rawOutputPrefix}/_flytecheckpoints`,
-      previousCheckpointPrefix: request.previousCheckpointUri,
-      uniqueId: request.generatedName,
-      namespace: request.namespace,
-      taskTemplatePath,
-      inputs: request.inputs,
-    },
+    template: templateContext(request, { taskTemplatePath }),
     env: flyteEnvironment(request, config.environment),
     envFrom: environmentSources(config.environment),
     base,

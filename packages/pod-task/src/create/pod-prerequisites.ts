@@ -1,12 +1,9 @@
-import { toBinary } from "@bufbuild/protobuf";
-import { BlobTooLargeError } from "@flyte-ts/blobstore";
 import { usesTaskTemplatePath } from "@flyte-ts/domain/template";
-import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import { type KubeClient, POD_TEMPLATES } from "@flyte-ts/kubernetes";
-import { inputsForFile, inputsFromFile, RetryLater, PermanentFailure } from "@flyte-ts/task-plugin";
+import { PermanentFailure } from "@flyte-ts/task-plugin";
+import { readInputsFile, writeInputsFile, writeTaskTemplate } from "@flyte-ts/task-plugin/files";
 import type { DataStore } from "../result/data-store.js";
 import type { Container, PodTemplate } from "../pod-types.js";
 import { InvalidPodSpecError } from "../build/invalid-pod-spec.js";
@@ -76,18 +73,11 @@ async function findPodTemplate({ template, namespace }: TaskRequest, deps: Prere
   );
 }
 
-/** Written beside inputs.pb; the same for every attempt. */
-async function writeTaskTemplate({ inputUri, template }: TaskRequest, store: DataStore): Promise<string> {
-  const uri = `${inputUri.slice(0, inputUri.lastIndexOf("/"))}/task.pb`;
-  if (template !== undefined) await store.put(uri, toBinary(TaskTemplateSchema, template));
-  return uri;
-}
-
 async function ensureInputsFile(
   request: TaskRequest,
   { store, wanted: needed }: { store: DataStore; wanted: boolean },
 ): Promise<LiteralMap | undefined> {
-  const { inputs, inputsWritten, inputUri } = request;
+  const { inputs, inputsWritten } = request;
   if (!inputsWritten) {
     if (inputs === undefined) {
       throw new PermanentFailure({
@@ -96,14 +86,9 @@ async function ensureInputsFile(
         message: "the request has neither inputs nor the URI of written inputs",
       });
     }
-    await store.put(inputUri, toBinary(LiteralMapSchema, inputsForFile(request, inputs)));
+    await writeInputsFile(request, inputs, store);
     return inputs;
   }
   if (inputs !== undefined || !needed) return inputs;
-  const stored = await readStored(store, { uri: inputUri, schema: LiteralMapSchema }).catch((cause: unknown) => {
-    if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
-    throw new PermanentFailure({ code: "InputsBadFormat", message: `inputs at [${inputUri}] cannot be read: ${cause.message}` });
-  });
-  if (stored === undefined) throw new RetryLater(`inputs do not exist at ${inputUri} yet`);
-  return inputsFromFile(request, stored);
+  return readInputsFile(request, store);
 }

@@ -3,7 +3,8 @@ import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ListingStore } from "./data-store.js";
-import { readErrorDocument, readErrorFile, type ResultLimits } from "./read-result.js";
+import { readErrorFile, type ResultLimits } from "@flyte-ts/task-plugin/files";
+import { readErrorDocument } from "./read-result.js";
 
 /** Workers whose documents are read; a job whose workers all fail writes one each. */
 const MAX_DOCUMENTS = 1_000;

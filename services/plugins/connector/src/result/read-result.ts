@@ -1,19 +1,9 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
-import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
-import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
-import { type FailureKind, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { outputsNotFound, readErrorFile, readOutputsFile, type ResultLimits } from "@flyte-ts/task-plugin/files";
 
 export type DataStore = Pick<BlobStore, "get" | "put" | "head" | "delete">;
-
-export interface ResultLimits {
-  /** Maximum size of outputs.pb or error.pb, bytes. */
-  readonly maxOutputBytes: number;
-  /** Maximum size of outputs passed by value, bytes. */
-  readonly inlineBytes: number;
-}
 
 export type TaskFailure = PermanentFailure | RetryableFailure;
 
@@ -23,9 +13,6 @@ export interface TaskResult {
   readonly outputs?: LiteralMap;
 }
 
-/** An error has some ten fields; others are foreign, and each would become an object. */
-const MAX_ERROR_ELEMENTS = 10_000;
-
 /**
  * Reads what the job of a connector left at the output prefix: an error document, or outputs.
  *
@@ -33,66 +20,18 @@ const MAX_ERROR_ELEMENTS = 10_000;
  */
 export async function readResult(store: DataStore, outputPrefix: string, limits: ResultLimits): Promise<TaskResult> {
   const [failure, outputs] = await Promise.all([
-    readError(store, `${outputPrefix}/error.pb`, limits),
-    readOutputs(store, `${outputPrefix}/outputs.pb`, limits),
+    readErrorFile(store, `${outputPrefix}/error.pb`, limits),
+    readOutputsFile(store, `${outputPrefix}/outputs.pb`, limits),
   ]);
-  return failure === undefined ? outputs : { failure };
-}
-
-async function readError(store: DataStore, uri: string, { maxOutputBytes }: ResultLimits): Promise<TaskFailure | undefined> {
-  const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
-  const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(asReadError);
-  if (document === undefined) return undefined;
-  if (document instanceof BlobTooLargeError) return tooLarge(document);
-  if (document instanceof StoredMessageError) return badFormat(document.message, uri);
-  return toFailure(document, uri);
-}
-
-function toFailure({ error }: ErrorDocument, uri: string): TaskFailure {
-  if (error === undefined) return badFormat("nil error", uri);
-  const details = {
-    code: error.code,
-    message: error.message,
-    kind: ExecutionError_ErrorKind[error.origin] as FailureKind,
-    ...(error.timestamp === undefined ? {} : { timestamp: timestampDate(error.timestamp) }),
-    ...(error.worker === "" ? {} : { worker: error.worker }),
-  };
-  return error.kind === ContainerError_Kind.RECOVERABLE ? new RetryableFailure(details) : new PermanentFailure(details);
-}
-
-async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: ResultLimits): Promise<TaskResult> {
-  const value = await readStored(store, { uri, schema: LiteralMapSchema, limits: { bytes: inlineBytes } }).catch(asReadError);
-  if (value === undefined) return { failure: outputsNotFound() };
-  if (value instanceof BlobTooLargeError) {
-    return value.size > maxOutputBytes ? { failure: tooLarge({ uri, size: value.size, maxBytes: maxOutputBytes }) } : {};
+  if (failure !== undefined) return { failure };
+  switch (outputs.kind) {
+    case "none":
+      return { failure: outputsNotFound() };
+    case "large":
+      return {};
+    case "small":
+      return { outputs: outputs.value };
+    case "bad":
+      return { failure: outputs.failure };
   }
-  if (value instanceof StoredMessageError) {
-    const message = `outputs at [${uri}] are not a literal map: ${value.message}`;
-    return { failure: new PermanentFailure({ code: "OutputsBadFormat", message }) };
-  }
-  return { outputs: value };
-}
-
-/** Returns an error about the document itself; rethrows others. */
-function asReadError(error: unknown): BlobTooLargeError | StoredMessageError {
-  if (error instanceof BlobTooLargeError || error instanceof StoredMessageError) return error;
-  throw error;
-}
-
-function badFormat(why: string, uri: string): RetryableFailure {
-  return new RetryableFailure({
-    code: "ErrorFileBadFormat",
-    message: `error not formatted correctly, ${why} @path [${uri}]`,
-    kind: "SYSTEM",
-  });
-}
-
-/** UNKNOWN, so that it uses the user's retries: the job succeeded but wrote nothing. */
-function outputsNotFound(): RetryableFailure {
-  return new RetryableFailure({ code: "OutputsNotFound", message: "Outputs not generated by task execution", kind: "UNKNOWN" });
-}
-
-function tooLarge({ uri, size, maxBytes }: { readonly uri: string; readonly size: number; readonly maxBytes: number }): PermanentFailure {
-  const message = `Remote output size exceeds max, err: [output file @[${uri}] is too large [${size}] bytes, max allowed [${maxBytes}] bytes]`;
-  return new PermanentFailure({ code: "OutputSizeExceeded", message });
 }

@@ -2,7 +2,8 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { Resource } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { PermanentFailure } from "@flyte-ts/task-plugin";
-import { type DataStore, readResult, type ResultLimits, type TaskResult } from "./read-result.js";
+import type { ResultLimits } from "@flyte-ts/task-plugin/files";
+import { type DataStore, readResult, type TaskResult } from "./read-result.js";
 
 export interface ResultSource {
   readonly outputPrefix: string;

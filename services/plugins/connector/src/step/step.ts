@@ -3,7 +3,8 @@ import type { TaskStatus } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import type { DataStore, ResultLimits } from "../result/read-result.js";
+import type { ResultLimits } from "@flyte-ts/task-plugin/files";
+import type { DataStore } from "../result/read-result.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import type { PollingConfig } from "./poll-delay.js";
 

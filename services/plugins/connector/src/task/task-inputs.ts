@@ -1,9 +1,7 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { BlobTooLargeError } from "@flyte-ts/blobstore";
+import { create } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
-import { inputsForFile, inputsFromFile, PermanentFailure, RetryLater } from "@flyte-ts/task-plugin";
+import { readInputsFile, writeInputsFile } from "@flyte-ts/task-plugin/files";
 import type { DataStore } from "../result/read-result.js";
 
 /**
@@ -13,17 +11,11 @@ import type { DataStore } from "../result/read-result.js";
  * @throws PermanentFailure, RetryLater, BlobUnavailableError
  */
 export async function taskInputs(request: TaskRequest, store: DataStore): Promise<LiteralMap> {
-  const { inputs, inputsWritten, inputUri, template } = request;
+  const { inputs, inputsWritten, template } = request;
   if (inputs !== undefined) {
     const hasProgram = template?.target.case === "container" || template?.target.case === "k8sPod";
-    if (hasProgram && !inputsWritten) await store.put(inputUri, toBinary(LiteralMapSchema, inputsForFile(request, inputs)));
+    if (hasProgram && !inputsWritten) await writeInputsFile(request, inputs, store);
     return inputs;
   }
-  if (!inputsWritten) return create(LiteralMapSchema);
-  const stored = await readStored(store, { uri: inputUri, schema: LiteralMapSchema }).catch((cause: unknown) => {
-    if (!(cause instanceof StoredMessageError || cause instanceof BlobTooLargeError)) throw cause;
-    throw new PermanentFailure({ code: "InputsBadFormat", message: `inputs at [${inputUri}] cannot be read: ${cause.message}` });
-  });
-  if (stored === undefined) throw new RetryLater(`inputs do not exist at ${inputUri} yet`);
-  return inputsFromFile(request, stored);
+  return inputsWritten ? readInputsFile(request, store) : create(LiteralMapSchema);
 }

@@ -1,9 +1,9 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { renderTemplate, type TemplateContext, TemplateError, usesTaskTemplatePath } from "@flyte-ts/domain/template";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { PermanentFailure } from "@flyte-ts/task-plugin";
+import { PermanentFailure, templateContext } from "@flyte-ts/task-plugin";
+import { writeTaskTemplate } from "@flyte-ts/task-plugin/files";
 import type { DataStore } from "../result/read-result.js";
 import { podArguments, renderPod } from "./pod-target.js";
 
@@ -36,24 +36,8 @@ async function renderContext(
   inputs: LiteralMap,
   { store, texts }: { readonly store: DataStore; readonly texts: readonly string[] },
 ): Promise<TemplateContext> {
-  const inputPrefix = request.inputUri.slice(0, Math.max(0, request.inputUri.lastIndexOf("/")));
-  return {
-    inputPath: request.inputUri,
-    inputPrefix,
-    outputPrefix: request.outputPrefix,
-    rawOutputPrefix: request.rawOutputPrefix,
-    checkpointPrefix: `${request.rawOutputPrefix}/_flytecheckpoints`,
-    previousCheckpointPrefix: request.previousCheckpointUri,
-    uniqueId: request.generatedName,
-    namespace: request.namespace,
-    taskTemplatePath: usesTaskTemplatePath(texts) ? await writeTemplate(request, `${inputPrefix}/task.pb`, store) : undefined,
-    inputs,
-  };
-}
-
-async function writeTemplate({ template }: TaskRequest, uri: string, store: DataStore): Promise<string> {
-  await store.put(uri, toBinary(TaskTemplateSchema, template as TaskTemplate));
-  return uri;
+  const taskTemplatePath = usesTaskTemplatePath(texts) ? await writeTaskTemplate(request, store) : undefined;
+  return templateContext(request, { inputs, taskTemplatePath });
 }
 
 function render(texts: readonly string[], context: TemplateContext): string[] {

@@ -8,11 +8,11 @@ import {
   readErrorDocument,
   readOrRetryLater,
   readResult,
-  type ResultLimits,
   resultStatus,
 } from "@flyte-ts/pod-task";
 import { type LogLink } from "@flyte-ts/pod-task/logs";
 import type { PermanentFailure, Progress, RetryableFailure, TerminalStatus } from "@flyte-ts/task-plugin";
+import type { ResultLimits } from "@flyte-ts/task-plugin/files";
 import type { JobState, Operator } from "../operator.js";
 import { type ObservedJob, observeJob } from "./observe-job.js";
 import { reportPods } from "./pod-report.js";

@@ -4,8 +4,9 @@ import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain/lit
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { outputsNotFound } from "@flyte-ts/task-plugin/files";
 import type { EndedObservation } from "../../frame/observation.js";
-import { MAX_FILE_BYTES, outputsNotFound, type OutputsFile, readErrorFile, readOutputsFile } from "../../task/attempt-files.js";
+import { MAX_FILE_BYTES, type OutputsFile, readErrorFile, readOutputsFile } from "../../task/attempt-files.js";
 import type { BatchJob } from "../batch-job.js";
 import type { BatchOutputsDeps } from "./outputs.js";
 

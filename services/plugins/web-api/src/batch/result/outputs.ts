@@ -1,14 +1,8 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Failed, PermanentFailure, RetryableFailure, type Succeeded } from "@flyte-ts/task-plugin";
+import { outputsNotFound } from "@flyte-ts/task-plugin/files";
 import type { EndedObservation } from "../../frame/observation.js";
-import {
-  type AttemptStore,
-  INLINE_BYTES,
-  outputsNotFound,
-  type OutputsFile,
-  readErrorFile,
-  readOutputsFile,
-} from "../../task/attempt-files.js";
+import { type AttemptStore, INLINE_BYTES, type OutputsFile, readErrorFile, readOutputsFile } from "../../task/attempt-files.js";
 import { ArrayOutputs } from "./array-outputs.js";
 import type { BatchCalls } from "../batch-calls.js";
 import type { BatchJob } from "../batch-job.js";
