@@ -12,6 +12,7 @@ export {
   drainSettings,
   httpPolicySettings,
   isLoopback,
+  leaderElectionSettings,
   logLevel,
   natsSettings,
   opsSettings,

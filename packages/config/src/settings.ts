@@ -50,6 +50,25 @@ export const opsSettings = (defaultPort: number) =>
     })
     .prefault({});
 
+/**
+ * Leader election among the replicas of one data plane: one serves, the others are standbys.
+ *
+ * @param defaultGroup name of the group, unless it is configured
+ */
+export const leaderElectionSettings = (defaultGroup: string) =>
+  z
+    .strictObject({
+      /** False: this is the only replica. */
+      enabled: z.boolean().default(false),
+      /** Namespace of the Leases; it must exist. */
+      namespace: z.string().default("flyte"),
+      /** Name of the group of replicas. */
+      group: z.string().default(defaultGroup),
+      /** Time without renewal after which the leader is replaced. */
+      leaseMs: z.int().min(1_000).default(10_000),
+    })
+    .prefault({});
+
 /** The message bus. */
 export const natsSettings = z
   .strictObject({

@@ -36,5 +36,11 @@ export {
 export { WorkQueue } from "./queue/work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./queue/worker-pool.js";
 export { ShardAllocator, type ShardAllocatorOptions, type LeaseAction } from "./shard-lease/shard-allocator.js";
-export { type LeaderElection, type LeaderElectionOptions, runLeaderElection } from "./shard-lease/leader-election.js";
+export {
+  type ElectionSettings,
+  joinLeaderElection,
+  type LeaderElection,
+  type LeaderElectionOptions,
+  runLeaderElection,
+} from "./shard-lease/leader-election.js";
 export { ShardLeases, type ShardLeasesOptions } from "./shard-lease/shard-leases.js";

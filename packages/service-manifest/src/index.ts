@@ -3,6 +3,7 @@ export { connectionsOf } from "./connections.js";
 export { type DefinedService, defineService } from "./define-service.js";
 export { mergeSettings } from "./merge-settings.js";
 export type { ComposeFacts, Settings, StackFacts } from "./facts.js";
+export { leaderElectionPermission } from "./leader-election-permission.js";
 export { loadServices, type LocatedService } from "./load-services.js";
 export type { BusAccess, PermissionRule, ServiceManifest, ServiceManifestInput } from "./manifest-schema.js";
 export { serviceNames, type ServiceNames } from "./names.js";

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { dataPlaneScope, pluginHelloSubject } from "@flyte-ts/bus-contract";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
+import { joinLeaderElection } from "@flyte-ts/kubernetes";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceNames } from "@flyte-ts/service-manifest";
@@ -32,25 +31,7 @@ const heartbeats = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-const { userAgent } = serviceNames(manifest);
-const leaseClient = lead.enabled
-  ? await createKubeClient({ ...config.kubernetes, maxConnections: 4, timeoutMs: lead.leaseMs / 2, userAgent })
-  : undefined;
-const leader =
-  leaseClient &&
-  runLeaderElection({
-    ...lead,
-    client: leaseClient,
-    identity: randomUUID(),
-    logger,
-    clock: () => performance.now(),
-    random: Math.random,
-    onLost: () => {
-      // Another process owns all work from now on. The supervisor restarts this one as a standby.
-      logger.fatal("leadership lost, exiting");
-      process.exit(1);
-    },
-  });
+const leader = await joinLeaderElection(lead, { ...config.kubernetes, userAgent: serviceNames(manifest).userAgent }, logger);
 let running: RunningPlugin | undefined;
 onShutdown(
   async () => {
@@ -58,8 +39,7 @@ onShutdown(
     await heartbeats.close();
     await running?.stop();
     service.close();
-    await leader?.stop();
-    await leaseClient?.close();
+    await leader.stop();
     await bus.close();
     store.close();
     await ops.close();
@@ -67,7 +47,6 @@ onShutdown(
   { logger },
 );
 if (config.endpoints.length === 0) logger.warn("no connector endpoint is configured: the service has nothing to do");
-if (leader !== undefined) logger.info("waiting for leadership");
-await leader?.becameLeader;
+await leader.becameLeader;
 running = await runPlugin({ plugin: service.plugin, bus, logger, clock, metrics, maxInFlight, producerId });
 startIdleGc();

@@ -1,4 +1,4 @@
-import { defineService } from "@flyte-ts/service-manifest";
+import { defineService, leaderElectionPermission } from "@flyte-ts/service-manifest";
 
 export const manifest = defineService({
   id: "plugin-connector",
@@ -18,16 +18,7 @@ export const manifest = defineService({
     kubernetes: "own",
   },
   connects: { "endpoints.*.address": "connectors" },
-  permissions: [
-    {
-      scope: "namespace",
-      apiGroup: "coordination.k8s.io",
-      resources: ["leases"],
-      verbs: ["create", "delete", "list", "patch", "update", "watch"],
-      reason: "Elects the leader among its replicas.",
-      rareVerbs: { update: "a standby takes over from a dead leader" },
-    },
-  ],
+  permissions: [leaderElectionPermission],
   kubernetes: {
     comment: "One replica leads, the other is a standby.",
     resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "1Gi" } },

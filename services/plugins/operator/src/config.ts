@@ -1,4 +1,12 @@
-import { blobStoreSettings, checkKubernetesSettings, kubernetesSettings, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import {
+  blobStoreSettings,
+  checkKubernetesSettings,
+  kubernetesSettings,
+  leaderElectionSettings,
+  logLevel,
+  natsSettings,
+  opsSettings,
+} from "@flyte-ts/config";
 import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings, resultLimitSettings } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
@@ -9,18 +17,7 @@ const minutes = (count: number) => count * 60_000;
 export const operatorServiceConfig = z.strictObject({
   nats: natsSettings,
   /** Leader election among the replicas of one data plane: one serves, the others are standbys. */
-  lead: z
-    .strictObject({
-      /** False: this is the only replica. */
-      enabled: z.boolean().default(false),
-      /** Namespace of the Leases; it must exist. */
-      namespace: z.string().default("flyte"),
-      /** Name of the group of replicas. */
-      group: z.string().default(manifest.id),
-      /** Time without renewal after which the leader is replaced. */
-      leaseMs: z.int().min(1_000).default(10_000),
-    })
-    .prefault({}),
+  lead: leaderElectionSettings(manifest.id),
   kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**

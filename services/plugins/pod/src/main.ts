@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/bus-contract";
-import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
+import { createKubeClient, joinLeaderElection } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { addServiceVariables } from "@flyte-ts/pod-task";
 import { LogArchive } from "@flyte-ts/pod-task/logs";
@@ -43,34 +42,13 @@ const checks = { bus: () => bus.unhealthyReason(), pods: () => (serving ? contro
 const readiness = new Readiness({ now: () => performance.now(), checks });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-const leaseClient = await createKubeClient({
-  ...config.kubernetes,
-  maxConnections: 4,
-  timeoutMs: lead.leaseMs / 2,
-  userAgent,
-});
-const leader = lead.enabled
-  ? runLeaderElection({
-      ...lead,
-      client: leaseClient,
-      identity: randomUUID(),
-      logger,
-      clock: () => performance.now(),
-      random: Math.random,
-      onLost: () => {
-        // Another process owns all work from now on. The supervisor restarts this one as a standby.
-        logger.fatal("leadership lost, exiting");
-        process.exit(1);
-      },
-    })
-  : undefined;
+const leader = await joinLeaderElection(lead, { ...config.kubernetes, userAgent }, logger);
 let running: RunningPlugin | undefined;
 onShutdown(
   async () => {
     readiness.stopping();
     await running?.stop();
-    await leader?.stop();
-    await leaseClient.close();
+    await leader.stop();
     await bus.close();
     await client.close();
     store.close();
@@ -78,8 +56,7 @@ onShutdown(
   },
   { logger },
 );
-if (leader !== undefined) logger.info("waiting for leadership");
-await leader?.becameLeader;
+await leader.becameLeader;
 running = await runPlugin({ plugin: podPlugin(controller, config), bus, logger, clock, metrics, maxInFlight, producerId });
 serving = true;
 startIdleGc();

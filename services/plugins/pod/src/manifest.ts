@@ -1,4 +1,4 @@
-import { defineService } from "@flyte-ts/service-manifest";
+import { defineService, leaderElectionPermission } from "@flyte-ts/service-manifest";
 
 /** Types that run as one pod where no service for an operator runs them. */
 const ONE_POD_TASK_TYPES = ["spark", "ray", "dask"];
@@ -43,14 +43,7 @@ export const manifest = defineService({
       reason: "Pods block the deletion of their workflow: clusters with OwnerReferencesPermissionEnforcement require this.",
       rareVerbs: { update: "no request: the admission plugin looks the permission up when a pod is created" },
     },
-    {
-      scope: "namespace",
-      apiGroup: "coordination.k8s.io",
-      resources: ["leases"],
-      verbs: ["create", "delete", "list", "patch", "update", "watch"],
-      reason: "Elects the leader among its replicas.",
-      rareVerbs: { update: "a standby takes over from a dead leader" },
-    },
+    leaderElectionPermission,
   ],
   kubernetes: {
     comment: "One replica leads, the other is a standby.",

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { systemRandom, systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/bus-contract";
-import { createKubeClient, runLeaderElection } from "@flyte-ts/kubernetes";
+import { joinLeaderElection } from "@flyte-ts/kubernetes";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceNames } from "@flyte-ts/service-manifest";
@@ -27,44 +26,20 @@ const store = createBlobStore(config.storage);
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-const leaseClient = lead.enabled
-  ? await createKubeClient({
-      ...config.kubernetes,
-      maxConnections: 4,
-      timeoutMs: lead.leaseMs / 2,
-      userAgent: serviceNames(manifest).userAgent,
-    })
-  : undefined;
-const leader =
-  leaseClient &&
-  runLeaderElection({
-    ...lead,
-    client: leaseClient,
-    identity: randomUUID(),
-    logger,
-    clock: () => performance.now(),
-    random: systemRandom,
-    onLost: () => {
-      // Another process owns all work from now on. The supervisor restarts this one as a standby.
-      logger.fatal("leadership lost, exiting");
-      process.exit(1);
-    },
-  });
+const leader = await joinLeaderElection(lead, { ...config.kubernetes, userAgent: serviceNames(manifest).userAgent }, logger);
 let running: RunningPlugin | undefined;
 onShutdown(
   async () => {
     readiness.stopping();
     await running?.stop();
-    await leader?.stop();
-    await leaseClient?.close();
+    await leader.stop();
     await bus.close();
     store.close();
     await ops.close();
   },
   { logger },
 );
-if (leader !== undefined) logger.info("waiting for leadership");
-await leader?.becameLeader;
+await leader.becameLeader;
 const routes = routesOf(config);
 if (routes.size === 0) {
   logger.warn("no API is configured, so that no task type is served: set batch, athena, bigquery or trino");
