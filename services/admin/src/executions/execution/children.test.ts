@@ -107,8 +107,8 @@ test("the engine may create children before their events arrive, other callers m
   await admin.createExecution(child("early"));
   const stranger = child("stranger", { metadata: { mode: Mode.CHILD_WORKFLOW, parentNodeExecution: n0 } });
   await expect(admin.createExecution(stranger)).rejects.toMatchObject({ code: Code.NOT_FOUND });
-  const nobody = { nodeId: "n0", executionId: key("nobody") };
-  const orphan = child("orphan", { metadata: { mode: Mode.CHILD_WORKFLOW, nesting: 1, parentNodeExecution: nobody } });
+  const missingParent = { nodeId: "n0", executionId: key("nobody") };
+  const orphan = child("orphan", { metadata: { mode: Mode.CHILD_WORKFLOW, nesting: 1, parentNodeExecution: missingParent } });
   await expect(admin.createExecution(orphan)).rejects.toMatchObject({ code: Code.NOT_FOUND });
   await n0Runs();
   const { rows } = await db.query<{ id: bigint }>({ text: "SELECT id FROM node_executions WHERE node_id = 'n0'" });

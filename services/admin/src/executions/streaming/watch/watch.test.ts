@@ -394,9 +394,9 @@ describe("the end of a replica, a limit or a token", () => {
     const as = (claims: object): CallOptions => ({ metadata: { authorization: `Bearer ${idp.token({ sub: "ann", ...claims })}` } });
 
     test("a stream without a token or with a role in another project is refused", async () => {
-      const nobody = new Watcher(liveOf(guarded));
-      await nobody.done;
-      expect(nobody.failure).toMatchObject({ code: Code.UNAUTHENTICATED });
+      const anonymous = new Watcher(liveOf(guarded));
+      await anonymous.done;
+      expect(anonymous.failure).toMatchObject({ code: Code.UNAUTHENTICATED });
       const other = new Watcher(liveOf(guarded), "", as({ sub: "bob" }));
       await other.done;
       expect(other.failure).toMatchObject({ code: Code.PERMISSION_DENIED });
