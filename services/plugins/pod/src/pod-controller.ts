@@ -1,4 +1,4 @@
-import { BoundedMap } from "@flyte-ts/async";
+import { BoundedMap, resolvesWithin } from "@flyte-ts/async";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
@@ -285,13 +285,8 @@ export class PodController {
   }
 
   async #waitForSync(): Promise<void> {
-    let cancelTimer: () => void = () => undefined;
-    const late = new Promise<"late">((resolve) => {
-      cancelTimer = this.deps.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
-    });
-    const first = await Promise.race([this.#informer?.synced, late]);
-    cancelTimer();
-    if (first === "late") throw kubeUnavailable("the first list of pods is not complete");
+    const synced = this.#informer?.synced ?? Promise.resolve();
+    if (!(await resolvesWithin(synced, SYNC_WAIT_MS, this.deps.clock))) throw kubeUnavailable("the first list of pods is not complete");
   }
 
   #requestFor(key: string, pod: Pod | undefined): TaskRequest | undefined {

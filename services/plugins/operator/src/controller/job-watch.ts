@@ -1,4 +1,4 @@
-import type { Time } from "@flyte-ts/async";
+import { resolvesWithin, type Time } from "@flyte-ts/async";
 import type { InformerEvent, KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -86,12 +86,7 @@ export class JobWatch {
   async waitForSync(operator: Operator): Promise<void> {
     const jobs = this.jobs.synced(operator);
     if (jobs === undefined) throw new RetryLater(`the cluster does not serve ${operator.kind} (${operator.apiVersion})`);
-    let cancelTimer: () => void = () => undefined;
-    const late = new Promise<"late">((resolve) => {
-      cancelTimer = this.deps.clock.schedule(SYNC_WAIT_MS, () => resolve("late"));
-    });
-    const first = await Promise.race([Promise.all([jobs, this.#pods.synced]), late]);
-    cancelTimer();
-    if (first === "late") throw kubeUnavailable(`the first list of ${operator.kind} or of pods is not complete`);
+    if (!(await resolvesWithin(Promise.all([jobs, this.#pods.synced]), SYNC_WAIT_MS, this.deps.clock)))
+      throw kubeUnavailable(`the first list of ${operator.kind} or of pods is not complete`);
   }
 }
