@@ -53,7 +53,12 @@ test("passwords are created once, and each audience gets only its own", () => {
     "scheduler/scheduler.yaml",
   ]);
   // The token of log links opens logs only.
-  expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "cluster/keys.yaml", "plugin-pod/plugin-pod.yaml"]);
+  expect(knownTo(kept.clusterLogToken as string)).toEqual([
+    "kept/secrets.json",
+    "cluster/keys.yaml",
+    "plugin-operator/plugin-operator.yaml",
+    "plugin-pod/plugin-pod.yaml",
+  ]);
   expect(Object.fromEntries(first)["plugin-pod/plugin-pod.yaml"]).toContain(
     `http://localhost:30086/${kept.clusterLogToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
   );

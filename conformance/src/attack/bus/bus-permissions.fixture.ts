@@ -1,5 +1,5 @@
 /** Users of the bus, named as in `deploy/bus/users.json`. */
-export const USERS = ["admin", "propeller", "plugin-pod", "plugin-echo", "plugin-connector"] as const;
+export const USERS = ["admin", "propeller", "plugin-pod", "plugin-echo", "plugin-connector", "plugin-operator", "plugin-web-api"] as const;
 
 export type User = (typeof USERS)[number];
 
@@ -12,6 +12,8 @@ const CONSUMERS: readonly { readonly stream: string; readonly name: string; read
   { stream: "FLYTE_TASKS", name: "plugin-echo", user: "plugin-echo" },
   { stream: "FLYTE_TASKS", name: "plugin-core-sleep", user: "plugin-echo" },
   { stream: "FLYTE_TASKS", name: "plugin-python-task", user: "plugin-pod" },
+  { stream: "FLYTE_TASKS", name: "plugin-pytorch", user: "plugin-operator" },
+  { stream: "FLYTE_TASKS", name: "plugin-aws-batch", user: "plugin-web-api" },
   { stream: "FLYTE_TASKS", name: "plugin-unserved", user: "plugin-connector" },
 ];
 
@@ -108,6 +110,8 @@ const PUBLISHED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   "plugin-pod": ["flyte.event.task.3", "flyte.plugin.hello"],
   "plugin-echo": ["flyte.event.task.3", "flyte.plugin.hello"],
   "plugin-connector": ["flyte.event.task.3", "flyte.plugin.hello"],
+  "plugin-operator": ["flyte.event.task.3", "flyte.plugin.hello"],
+  "plugin-web-api": ["flyte.event.task.3", "flyte.plugin.hello"],
 };
 
 /**
@@ -120,6 +124,8 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
   "plugin-pod": [/^STREAM\.INFO\.FLYTE_/],
   "plugin-echo": [/^STREAM\.INFO\.FLYTE_/],
   "plugin-connector": [/^STREAM\.INFO\.FLYTE_/],
+  "plugin-operator": [/^STREAM\.INFO\.FLYTE_/],
+  "plugin-web-api": [/^STREAM\.INFO\.FLYTE_/],
 };
 
 /**
@@ -150,6 +156,8 @@ const SUBSCRIBED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   "plugin-pod": [],
   "plugin-echo": [],
   "plugin-connector": ["flyte.plugin.hello"],
+  "plugin-operator": [],
+  "plugin-web-api": [],
 };
 
 const WILDCARD_SUBJECTS = [

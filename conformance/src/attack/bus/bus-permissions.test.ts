@@ -22,7 +22,7 @@ const STREAMS = {
 } as const;
 type StreamName = keyof typeof STREAMS;
 const EVENT_CONSUMERS = ["admin-ingest", "propeller-1"];
-const TASK_CONSUMERS = ["echo", "core-sleep", "python-task"];
+const TASK_CONSUMERS = ["echo", "core-sleep", "python-task", "pytorch", "aws-batch"];
 
 let server: LocalServer;
 let operator: RawBus;
@@ -108,8 +108,13 @@ describe("subscriptions", () => {
 });
 
 describe("actions of the server on behalf of a user", () => {
-  const services: readonly User[] = ["plugin-echo", "plugin-pod", "plugin-connector"];
-  const durables: Readonly<Partial<Record<User, string>>> = { "plugin-echo": "plugin-echo", "plugin-pod": "plugin-container" };
+  const services = USERS.filter((user) => user.startsWith("plugin-"));
+  const durables: Readonly<Partial<Record<User, string>>> = {
+    "plugin-echo": "plugin-echo",
+    "plugin-pod": "plugin-container",
+    "plugin-operator": "plugin-pytorch",
+    "plugin-web-api": "plugin-aws-batch",
+  };
   const hijacks = (user: User): Readonly<Record<string, object>> => ({
     "a stream that copies published events": { republish: { src: `flyte.probe.${user}`, dest: "flyte.event.execution.3" } },
     "a stream that copies published wake-ups": { republish: { src: ">", dest: "flyte.wake.3" } },
