@@ -23,6 +23,11 @@ export class InflateError extends Error {
 const MIN_GZIP_BYTES = 18;
 const TRAILER_SIZE_BYTES = 4;
 
+/** Limits of the pieces in which zlib returns a result: many small ones cost more than the decompression. */
+const CHUNK_BYTES = { min: 16 * 1024, max: 256 * 1024 };
+/** Assumed ratio of decompressed to compressed size. */
+const ASSUMED_RATIO = 8;
+
 /**
  * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32
  * (RFC 1952, 2.3.1), which an honest sender fills in; `maxBytes` without that size.
@@ -46,11 +51,16 @@ export async function inflateBounded(bytes: Uint8Array, compression: Compression
   if (maxOutputBytes > maxBytes) throw tooLarge();
   try {
     // zlib accepts no bound of 0.
-    return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, { maxOutputLength: Math.max(maxOutputBytes, 1) });
+    const options = { maxOutputLength: Math.max(maxOutputBytes, 1), chunkSize: chunkBytes(bytes.length) };
+    return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE")
       throw new InflateError("malformed", "cannot be decompressed", { cause: error });
     if (maxOutputBytes === maxBytes) throw tooLarge();
     throw new InflateError("malformed", "is larger when decompressed than its gzip trailer says", { cause: error });
   }
+}
+
+function chunkBytes(compressedBytes: number): number {
+  return Math.min(CHUNK_BYTES.max, Math.max(CHUNK_BYTES.min, compressedBytes * ASSUMED_RATIO));
 }

@@ -69,7 +69,7 @@ const LARGE_BOMBS: Readonly<Record<string, Bomb>> = {
 };
 
 /** Cost of receiving and counting a request, per MiB, for a caller that may send that much. */
-const PER_MIB: Cost = { processorMs: 4, peakBytes: 2 * MIB };
+const PER_MIB: Cost = { processorMs: 7, peakBytes: 2 * MIB };
 
 /**
  * Describes the faults of a refusal: no response, a server error, or more cost than a refusal of so
