@@ -23,7 +23,10 @@ export class InflateError extends Error {
 const MIN_GZIP_BYTES = 18;
 const TRAILER_SIZE_BYTES = 4;
 
-/** Limits of the pieces in which zlib returns a result: many small ones cost more than the decompression. */
+/**
+ * Limits of the pieces in which zlib returns a result: many small ones cost more than the
+ * decompression.
+ */
 const CHUNK_BYTES = { min: 16 * 1024, max: 256 * 1024 };
 /** Assumed ratio of decompressed to compressed size. */
 const ASSUMED_RATIO = 8;
