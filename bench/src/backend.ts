@@ -14,7 +14,10 @@ export interface Backend {
 }
 
 export interface BackendOptions {
-  /** True when etcd syncs to disk before it answers, as that of a cluster does. */
+  /**
+   * True when etcd syncs writes to disk before it answers, as the etcd of a production cluster
+   * does.
+   */
   readonly durable: boolean;
   readonly onProgress: (text: string) => void;
 }

@@ -22,7 +22,10 @@ export interface CompareOptions {
   readonly baseline: string;
   readonly workloads: readonly Omit<WorkloadOptions, "endpoint">[];
   readonly rounds: number;
-  /** Runs before each measurement, so that background work of the previous side is not measured. */
+  /**
+   * Called before each measurement, so that it does not include background work of the endpoint
+   * measured before.
+   */
   readonly cooldown: () => Promise<unknown>;
   readonly run: (options: WorkloadOptions) => Promise<Measurement>;
   readonly onMeasured?: (endpoint: string, measurement: Measurement) => void;

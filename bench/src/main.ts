@@ -81,8 +81,8 @@ const DEFAULT_WORKLOADS = ["chain", "20", "chain", "100", "fan-out", "100", "fan
  */
 const WARMUP_DELAY_MS = 3_000;
 /**
- * Delay between two sides, ms: admin writes the ends of executions for the last time 3 s after the
- * previous ones.
+ * Delay between the measurements of two endpoints, ms: propeller writes the final status of an
+ * ended execution 3 s after its previous write.
  */
 const COOLDOWN_MS = 5_000;
 /** Runs of each workload that --record measures. */

@@ -3,8 +3,8 @@ import type { Measurement } from "./run-workload.js";
 import { formatWorkload } from "./workload.js";
 
 /**
- * Workloads of the design's targets, in the order in which one stack runs them. The first of two
- * equal ones warms it up.
+ * Workloads of the design's targets, in the order in which one stack runs them. The first runs of a
+ * repeated workload warm the stack up.
  */
 export const STANDARD_WORKLOADS: readonly string[] =
   "chain 20 chain 20 chain 20 chain 100 chain 100 chain 100 chain 2000 fan-out 1000 fan-out 1000 fan-out 6000 fan-out 20x100 fan-out 20x100 chain 50x20 fan-out 200x10".split(

@@ -30,8 +30,8 @@ const identifier = (target: Target, resourceType: ResourceType, name: string): I
   create(IdentifierSchema, { ...target, resourceType, name });
 
 /**
- * A task from one integer to the same integer, or from a duration to nothing. The task of a map has
- * lists of them.
+ * Builds a task that returns its integer input, or one that takes a duration and returns nothing.
+ * For a map, its inputs and outputs are lists.
  */
 export function buildTask(target: Target, taskKind: TaskKind, topology: Topology): TaskTemplate {
   const lists = topology === "map";

@@ -2,7 +2,7 @@ export interface LoopOptions {
   /** Concurrent calls: each response starts the next call. */
   readonly callers: number;
   readonly seconds: number;
-  /** Seconds before the measurement, whose calls do not count. */
+  /** Duration of the warm-up, s. Calls in it do not count. */
   readonly warmUpSeconds: number;
   /** Makes one call; both arguments count from 0. */
   readonly call: (caller: number, turn: number) => Promise<unknown>;
@@ -17,7 +17,7 @@ export interface LoopResult {
   readonly failure?: string;
   /** Completed calls per second. */
   readonly rate: number;
-  /** Milliseconds. */
+  /** Median latency, ms. */
   readonly p50: number;
   readonly p99: number;
   readonly slowest: number;

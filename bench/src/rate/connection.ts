@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 
-/** Larger than any response, so that flow control never delays the server, bytes. */
+/**
+ * Size of the HTTP/2 window, bytes: larger than any response, so that flow control never delays the
+ * server.
+ */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -24,7 +27,7 @@ export class Connection {
       session.once("error", reject);
       session.once("connect", () => {
         session.off("error", reject);
-        // Pending calls fail when their own streams end.
+        // Ignore errors of the session: each pending call fails when its own stream ends.
         session.on("error", () => undefined);
         session.setLocalWindowSize(WINDOW_BYTES);
         resolve(new Connection(session, endpoint));

@@ -65,7 +65,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
     const { path, messages } = await prepare(client, options);
     let bytes = 0;
     let calls = 0;
-    // The stack runs on this machine, so both use the same clock.
+    // The stack runs on this machine, so client and stack use the same clock.
     const since = new Date().toISOString();
     const before = readCpuTime(options.memory);
     const loop = await closedLoop({

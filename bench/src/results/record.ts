@@ -41,7 +41,8 @@ export function recordResults(stack: "local" | "kubernetes", measured: readonly 
 }
 
 /**
- * Computes the row of a workload; one with Go Flyte has its own name, as both share the machine.
+ * Computes the row of a workload. A workload measured together with Go Flyte has its own name,
+ * because the two stacks share the machine.
  */
 export function resultOf({ workload, seconds, goFlyteSeconds }: MeasuredWorkload, run: Pick<Result, "commit" | "date">): Result {
   const name = describeWorkload(workload);

@@ -20,7 +20,7 @@ export interface Result {
   /** Value that the design asks for. */
   readonly target?: string;
   readonly figure: Figure;
-  /** The same workload on Go Flyte, measured in turn. */
+  /** The same workload on Go Flyte, measured in runs that alternate with those of this project. */
   readonly goFlyte?: Figure;
   /** Duration on Go Flyte divided by the duration here; a range when several runs were compared. */
   readonly ratio?: number | readonly [number, number];

@@ -159,7 +159,7 @@ class MessageCounts {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 100);
         this.#changed = () => {
-          // Check only when the last of them may have arrived.
+          // Count again only after as many messages as watchers are missing.
           if (--missing > 0) return;
           clearTimeout(timer);
           resolve();

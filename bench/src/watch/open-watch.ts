@@ -32,7 +32,7 @@ export class GrpcWatches {
 
   constructor(endpoint: string) {
     this.#session = connectHttp2(`http://${endpoint}`, { settings: { enablePush: false } });
-    // Streams fail by their own ends.
+    // Ignore errors of the session: each stream fails when it ends.
     this.#session.on("error", () => undefined);
     this.#session.setMaxListeners(0);
   }

@@ -69,7 +69,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Rows of: what the call requests, the expected outcome, and the call. */
+/** Columns: a description of the request, the expected outcome, and the call. */
 type Row = readonly [string, RegExp, () => Promise<unknown>];
 const IA = (text = "") => new RegExp(`^INVALID_ARGUMENT: .*${text}`, "s");
 const NF = /^NOT_FOUND/;
@@ -80,7 +80,7 @@ const rules = (rows: readonly Row[]) =>
     expect(await outcomeOf(call())).toMatch(wanted);
   });
 
-describe("lists (§1.4)", () => {
+describe("lists", () => {
   const at = scope;
   const taskExecutionId = { taskId: identifier(ResourceType.TASK), nodeExecutionId: node("known"), retryAttempt: 0 };
   /** All lists, with the tables that their filters may join. */
@@ -184,7 +184,7 @@ describe("lists (§1.4)", () => {
   });
 });
 
-describe("names (§1.5)", () => {
+describe("names", () => {
   const project = (changes: object) => client.admin.registerProject({ project: { id: fresh(), name: "x", ...changes } });
   const labels = (entries: number, value = "v") => ({
     labels: { values: Object.fromEntries(Array.from({ length: entries }, (_, i) => [`l${i}`, value])) },
@@ -248,7 +248,7 @@ describe("names (§1.5)", () => {
   });
 });
 
-describe("tasks (§2.2)", () => {
+describe("tasks", () => {
   const task = (change: object) => {
     const { id: of, spec } = taskRequest(identifier(ResourceType.TASK, { name: fresh() }));
     return client.admin.createTask({ id: of, spec: { template: { ...spec.template, ...change } } });
@@ -293,7 +293,7 @@ function datedWorkflow() {
   return { ...request, spec: { template: { ...request.spec.template, interface: { inputs, outputs: {} }, nodes } } };
 }
 
-describe("launch plans (§2.4)", () => {
+describe("launch plans", () => {
   const plan = (spec: object, workflow = DATED) => {
     const workflowId = identifier(ResourceType.WORKFLOW, { name: workflow });
     return client.admin.createLaunchPlan({
@@ -352,7 +352,7 @@ describe("launch plans (§2.4)", () => {
   ]);
 });
 
-describe("executions (§2.5)", () => {
+describe("executions", () => {
   const launch = (of: ReturnType<typeof identifier>, changes: object = {}) =>
     client.admin.createExecution(executionRequest(fresh(), { spec: { launchPlan: of, metadata: {}, ...changes } }));
   const about = (name: string) => ({ id: { ...scope, name } });
@@ -425,7 +425,7 @@ describe("executions (§2.5)", () => {
   });
 });
 
-describe("data and signals (§2.6, §5.8)", () => {
+describe("data and signals", () => {
   const md5 = new Uint8Array(16);
   const upload = (changes: object) => client.dataProxy.createUploadLocation({ ...scope, ...changes });
   const link = (artifactType: ArtifactType, of: ReturnType<typeof node>) =>
@@ -471,7 +471,7 @@ describe("data and signals (§2.6, §5.8)", () => {
   });
 });
 
-describe("events (§2.7)", () => {
+describe("events", () => {
   const occurredAt = timestampFromDate(new Date());
   const workflow = (name: string, phase: Workflow, more: object = {}) =>
     client.admin.createWorkflowEvent({ event: { executionId: { ...scope, name }, occurredAt, phase, ...more } });

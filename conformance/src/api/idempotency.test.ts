@@ -96,7 +96,10 @@ async function sendConcurrently(method: DescMethod, fresh: string, senders: numb
   const request = create(method.input, (await requests.get(nameOf(method))?.(fresh)) as Message);
   const answers = await Promise.all(
     channels.slice(0, senders).map(async (channel) => {
-      const service = createClient({ channel, service: method.parent }) as unknown as Record<string, (asked: Message) => Promise<Message>>;
+      const service = createClient({ channel, service: method.parent }) as unknown as Record<
+        string,
+        (request: Message) => Promise<Message>
+      >;
       try {
         await service[method.localName]?.(request);
         return "OK";
@@ -144,8 +147,10 @@ test("a call that flytekit retries after a lost response has the same result as 
 }, 180_000);
 
 /**
- * Runs a script that prints which response to drop and waits until that is arranged. @returns its
- * output
+ * Runs a script. When the script prints `cut N`, calls `cut` with N and then lets the script
+ * continue.
+ *
+ * @returns the script's output
  */
 function runScript(program: string, args: readonly string[], cut: (nth: number) => void): Promise<string> {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };

@@ -69,7 +69,10 @@ async function failureOf(call: Promise<unknown>): Promise<{ code: string; messag
 const list = (changes: object) => client.admin.listTasks({ id: scope, limit: 10, ...changes });
 const named = (name: string, project = scope.project) =>
   client.admin.createTask(taskRequest(identifier(ResourceType.TASK, { name, project })));
-/** Rows of: what the call requests, the call, the expected code, and a text in its message. */
+/**
+ * Columns: a description of the request, the call, the expected code, and a text in the error
+ * message.
+ */
 const INVALID_REQUESTS: readonly [string, () => Promise<unknown>, keyof typeof Code, RegExp][] = [
   [
     "an input of the wrong type",

@@ -17,7 +17,10 @@ afterAll(async () => {
   await admin.stop();
 });
 
-/** All nodes are independent, except the last one, which depends on `last`. */
+/**
+ * Builds a workflow of independent nodes, except for the last node, which depends on the nodes
+ * `last`.
+ */
 function largeWorkflowRequest(name: string, last: readonly string[] = []) {
   const after: Record<string, readonly string[]> = {};
   for (let i = 0; i < NODES; i++) after[`n${i}`] = [];

@@ -3,7 +3,7 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 
-/** In [0, 1). */
+/** Returns a number in [0, 1). */
 export type Random = () => number;
 
 export interface RandomRequest {
@@ -39,7 +39,8 @@ export function randomRequest({ services, known, samples, random }: RandomReques
   if (rule.pattern.case !== undefined && random() < 0.3) return restRequest({ method, rule, message, random });
   const path = `/${method.parent.typeName}/${method.name}`;
   const body = random() < 0.15 ? noise(random) : message.bytes(method.input);
-  // When a field occurs twice the last one counts, and messages are merged.
+  // Protobuf decoders use the last occurrence of a repeated scalar field and merge repeated message
+  // fields.
   const whole = random() < 0.8 ? Buffer.concat([samples[path]?.() ?? new Uint8Array(), body]) : body;
   if (random() < 0.15 && whole.length > 0) whole[Math.floor(random() * whole.length)] = Math.floor(random() * 256);
   return { transport: "grpc", method: "POST", path, body: whole };

@@ -44,7 +44,10 @@ function bindingOf(method: DescMethod, { pattern, body: bodyField }: HttpRule): 
   };
 }
 
-/** Returns the text at a dotted path; 0 where nothing is set, which numbers and enums accept. */
+/**
+ * Returns the text at a dotted path. Returns 0 for an unset field, because number and enum fields
+ * accept it.
+ */
 function textOf(json: JsonValue | undefined, path: string): string {
   let value = json;
   for (const part of path.split(".")) value = isObject(value) ? value[part] : undefined;

@@ -125,7 +125,10 @@ const field = (number: number, bytes: Uint8Array) => Buffer.concat([varint((numb
 const textField = (number: number, text: string) => field(number, Buffer.from(text));
 const DEPTHS = [50, 99, 101, 500, 2_000, 10_000, 100_000];
 
-/** Fields from the innermost outwards, by their numbers in flyteidl. */
+/**
+ * Deeply nested requests: a description, the method, and a function from the depth to the request.
+ * `nested` takes the field numbers of flyteidl from the innermost outwards.
+ */
 const DEEP_MESSAGES: readonly (readonly [string, string, (depth: number) => Buffer])[] = [
   [
     "literals in collections",

@@ -44,8 +44,9 @@ export function openAttacker(port: number, address = "127.0.0.1"): Attacker {
   const connected = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
       session = connect(`http://${address}:${port}`, { maxSessionMemory: 1_000 });
-      // Requests that the server refuses before they are sent stay in this process's memory
-      // (maxSessionMemory, MB). The streams of a refused connection report its error.
+      // `maxSessionMemory` (MB) bounds the requests that this process buffers when the server
+      // refuses them before they are sent. Session errors are ignored, because the streams of a
+      // refused connection report them.
       session.on("error", () => undefined);
     }
     return session;

@@ -9,9 +9,9 @@ import { cachedPython } from "../recorded/python.js";
 import { startAdmin } from "../stack/admin-fixture.js";
 import { startStore, STORES, storeUnavailable } from "./stores.js";
 
-// Runs unmodified flytekit over stores other than S3, which all stacks use: it uploads to the URL
-// that admin signs (twice, as for an unchanged bundle), reads the location that admin reports, and
-// writes raw outputs next to it through its own file system.
+// Runs unmodified flytekit on stores other than S3, which the tests of whole stacks use. Flytekit
+// uploads to the URL that admin signs, twice as for an unchanged bundle. It reads the location that
+// admin reports, and writes raw outputs next to it through its own file system.
 const SCRIPT = `
 import pathlib, sys
 from flytekit.configuration import Config

@@ -103,12 +103,12 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   });
 
   test.skipIf(skip)("an error of a local file is not reported as an error of the store", async () => {
-    const nowhere = join(tmpdir(), "no", "such", "folder", "file");
-    const putting = blobs.putFile(at("files/from-nowhere"), nowhere);
+    const missing = join(tmpdir(), "no", "such", "folder", "file");
+    const putting = blobs.putFile(at("files/from-nowhere"), missing);
     await expect(putting).rejects.toThrow(BlobError);
     await expect(putting).rejects.not.toThrow(BlobUnavailableError);
     await blobs.put(at("files/there"), bytes("x"));
-    await expect(blobs.getFile(at("files/there"), nowhere)).rejects.not.toThrow(BlobUnavailableError);
+    await expect(blobs.getFile(at("files/there"), missing)).rejects.not.toThrow(BlobUnavailableError);
   });
 
   test.skipIf(skip)("exactly one of several concurrent writers that may not replace succeeds", async () => {
@@ -164,14 +164,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
   test.skipIf(skip || !kind.signsUrls)("errors say whether a retry can help", async () => {
     const endpoint = "http://127.0.0.1:1";
     const { s3, gcs, azure } = tested.config;
-    const nowhere = createBlobStore({
+    const missing = createBlobStore({
       ...(s3 && { s3: { ...s3, endpoint } }),
       ...(gcs && { gcs: { ...gcs, endpoint } }),
       ...(azure && { azure: { ...azure, endpoint } }),
     });
-    onTestFinished(() => nowhere.close());
-    await expect(nowhere.get(at("x"))).rejects.toThrow(BlobUnavailableError);
-    await expect(nowhere.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailableError);
+    onTestFinished(() => missing.close());
+    await expect(missing.get(at("x"))).rejects.toThrow(BlobUnavailableError);
+    await expect(missing.put(at("x"), bytes(""))).rejects.toThrow(BlobUnavailableError);
   });
 
   test.skipIf(skip || !kind.verifiesUploads)("wrong keys are a permanent error", async () => {

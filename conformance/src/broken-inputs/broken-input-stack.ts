@@ -76,7 +76,10 @@ export class BrokenInputStack {
     return this.kube.get<Resource>(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name });
   }
 
-  /** Changes a resource directly; propeller reads it again after its restart. */
+  /**
+   * Changes a resource directly in Kubernetes. Propeller reads the change at the latest when it
+   * restarts.
+   */
   async patchResource({ name }: ExecutionName, body: object): Promise<void> {
     await this.kube.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name, body });
   }
@@ -90,7 +93,7 @@ export class BrokenInputStack {
     await waitFor(async () => phases.includes((await this.resource(id))?.status?.nodeStatus?.[node]?.phase ?? 0) || undefined);
   }
 
-  /** Deletes the execution's blob whose URI has this ending. */
+  /** Deletes the execution's blob whose URI ends with `suffix`. */
   deleteBlob({ name }: ExecutionName, suffix: string): void {
     const matching = filesBelow(this.stack.folder).filter((path) => path.includes(name) && path.endsWith(suffix));
     if (matching.length !== 1) throw new Error(`${matching.length} blobs of ${name} end in ${suffix}`);

@@ -43,7 +43,7 @@ afterEach(async () => {
   if (closure?.phase !== WorkflowExecution_Phase.SUCCEEDED) throw new Error("a workflow that is well suffered from another");
 }, 70_000);
 
-const oneSleeper = (node: Partial<ShellNode>): ShellNode[] => [{ id: "n0", script: "sleep 600", after: [], ...node }];
+const oneSleepNode = (node: Partial<ShellNode>): ShellNode[] => [{ id: "n0", script: "sleep 600", after: [], ...node }];
 
 /** Resolves to the attempt of `n0` once it shows this reason. */
 const attempt = (id: ExecutionName, reason: string) =>
@@ -53,7 +53,8 @@ const attempt = (id: ExecutionName, reason: string) =>
   });
 
 /**
- * Changes the resource of a running workflow directly; propeller reads it again after its restart.
+ * Changes the resource of a running workflow directly and restarts propeller, which then reads the
+ * changed resource. Resolves to the ended execution.
  */
 async function corruptResource(id: ExecutionName, body: object): Promise<Execution> {
   await waitFor(async () => ((await broken.resource(id))?.status?.nodeStatus?.["n0"] === undefined ? undefined : true));
@@ -63,7 +64,7 @@ async function corruptResource(id: ExecutionName, body: object): Promise<Executi
 }
 
 test("an execution with an undecodable resource fails with the reason", async () => {
-  const id = await broken.create(await registerShellWorkflow(client, "garbled", oneSleeper({})));
+  const id = await broken.create(await registerShellWorkflow(client, "garbled", oneSleepNode({})));
   const execution = await corruptResource(id, { spec: { nodes: 5 } });
   expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("FAILED");
   expect(errorOf(execution)).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining("spec.nodes") });
@@ -85,7 +86,7 @@ async function startSleeping(launchPlan: Identifier): Promise<ExecutionName> {
 }
 
 test("the pod of a workflow whose resource becomes invalid is deleted without a restart of propeller", async () => {
-  const sleeper = await registerShellWorkflow(client, "edited", oneSleeper({}));
+  const sleepWorkflow = await registerShellWorkflow(client, "edited", oneSleepNode({}));
   const edits = [
     { spec: { nodes: 5 } },
     { spec: null },
@@ -95,7 +96,7 @@ test("the pod of a workflow whose resource becomes invalid is deleted without a 
     { tasks: null, subWorkflows: 3 },
     { spec: null, status: null, tasks: null, inputs: [] },
   ];
-  const ids = await Promise.all(edits.map(() => startSleeping(sleeper)));
+  const ids = await Promise.all(edits.map(() => startSleeping(sleepWorkflow)));
   await Promise.all(ids.map((id, index) => broken.patchResource(id, edits[index] as object)));
   for (const [index, id] of ids.entries()) {
     const execution = await waitForEnd(client, id, 60_000);
@@ -111,7 +112,7 @@ test("the pod of a workflow whose resource becomes invalid is deleted without a 
 }, 180_000);
 
 test("the pod of an invalid workflow that is aborted is deleted", async () => {
-  const id = await startSleeping(await registerShellWorkflow(client, "aborted", oneSleeper({})));
+  const id = await startSleeping(await registerShellWorkflow(client, "aborted", oneSleepNode({})));
   const propellers = broken.stack.pids("propeller");
   for (const pid of propellers) process.kill(pid, "SIGSTOP");
   try {
@@ -127,7 +128,7 @@ test("the pod of an invalid workflow that is aborted is deleted", async () => {
 }, 120_000);
 
 test("a resource cannot report events for an execution of another project", async () => {
-  const id = await startSleeping(await registerShellWorkflow(client, "victim", oneSleeper({})));
+  const id = await startSleeping(await registerShellWorkflow(client, "victim", oneSleepNode({})));
   const [own, elsewhere] = [await broken.resource(id), { namespace: "flytesnacks-staging", name: id.name }];
   const { labels = {}, finalizers = [] } = own?.metadata ?? {};
   const forged = { ...own, spec: { nodes: 5 }, status: { phase: 1 }, metadata: { ...elsewhere, labels, finalizers } };
@@ -139,7 +140,8 @@ test("a resource cannot report events for an execution of another project", asyn
   });
   const rule = 'executionId: names an execution of namespace "flytesnacks-development", the resource is in "flytesnacks-staging"';
   expect(refused.status?.error).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining(rule) });
-  // All events for it were processed before this one; the victim continues.
+  // The success of this later execution shows that all events about the victim have been processed.
+  // The victim still runs.
   expect((await waitForEnd(client, await broken.create(healthy), 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
   expect((await broken.execution(id)).closure?.phase).toBe(WorkflowExecution_Phase.RUNNING);
   expect(await podsOf(id)).toHaveLength(1);
@@ -147,7 +149,7 @@ test("a resource cannot report events for an execution of another project", asyn
 }, 180_000);
 
 test("an execution whose blob is missing fails with the reason", async () => {
-  const id = await broken.create(await registerShellWorkflow(client, "blobless", oneSleeper({})));
+  const id = await broken.create(await registerShellWorkflow(client, "blobless", oneSleepNode({})));
   const place = `s3://my-s3-bucket/nowhere/${id.project}/${id.domain}/${id.name}/inputs.pb`;
   const execution = await corruptResource(id, { offloadedInputs: place, inputs: null });
   expect(errorOf(execution)).toMatchObject({
@@ -157,7 +159,7 @@ test("an execution whose blob is missing fails with the reason", async () => {
 }, 120_000);
 
 test("an execution with an unserved task type is blocked with the reason and can be aborted", async () => {
-  const id = await broken.create(await registerShellWorkflow(client, "unserved", oneSleeper({ type: "unserved-type" })));
+  const id = await broken.create(await registerShellWorkflow(client, "unserved", oneSleepNode({ type: "unserved-type" })));
   const reason = "no plugin service serves task type [unserved-type]";
   const waiting = await attempt(id, reason);
   expect(TaskExecution_Phase[waiting.closure?.phase ?? 0]).toBe("WAITING_FOR_RESOURCES");
@@ -184,7 +186,7 @@ test("an execution is blocked with a reason while its plugin service does not re
   const timer = setInterval(announce, 1_000);
   // Propeller counts its executions once a second.
   await sleep(2_500);
-  const id = await broken.create(await registerShellWorkflow(client, "mute", oneSleeper({ type: "mute" })));
+  const id = await broken.create(await registerShellWorkflow(client, "mute", oneSleepNode({ type: "mute" })));
   await attempt(id, "is available but has not answered since");
   expect(await broken.waitForError(id, "has not answered since")).toMatchObject({ code: "Waiting" });
   clearInterval(timer);
@@ -198,7 +200,7 @@ test("an execution is blocked with a reason while its plugin service does not re
 
 test("a task too large for the bus runs compressed, or fails with the reason", async () => {
   const create = async (name: string, script: string) =>
-    broken.create(await registerShellWorkflow(client, name, oneSleeper({ script, type: "echo" })));
+    broken.create(await registerShellWorkflow(client, name, oneSleepNode({ script, type: "echo" })));
   const [fits, large] = [await create("fits", "x".repeat(2 << 20)), await create("large", randomBytes(1.5 * (1 << 20)).toString("base64"))];
   const execution = await waitForEnd(client, large, 60_000);
   expect(errorOf(execution)).toMatchObject({ code: "EntityTooLarge", message: expect.stringContaining("max_payload") as string });

@@ -78,7 +78,7 @@ test("a workload takes about as long beside broken inputs as alone", { timeout: 
 
   let loadedMs = await measureWorkload();
   if (loadedMs > 5 * aloneMs) {
-    // Stop whatever the test did before.
+    // Repeat both measurements, first without undecodable resources.
     await undecodable.stop();
     aloneMs = await measureWorkload();
     const repeated = createUndecodableCopies(broken.kube, like, "again");
@@ -101,6 +101,6 @@ test("a workload takes about as long beside broken inputs as alone", { timeout: 
     return resource !== undefined && (resource.metadata.finalizers ?? []).length === 0 ? resource : undefined;
   });
   expect(last.status).toMatchObject({ error: { code: "BadWorkflowSpecification" } });
-  const loud = await waitForEnd(broken.client, { project: "flytesnacks", domain: "development", name: "loud" }, 90_000);
-  expect(errorOf(loud)?.message).toContain("BEGIN");
+  const failing = await waitForEnd(broken.client, { project: "flytesnacks", domain: "development", name: "loud" }, 90_000);
+  expect(errorOf(failing)?.message).toContain("BEGIN");
 });

@@ -273,7 +273,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
       const { description, state } = (await client.admin.getNamedEntity({ resourceType, id: { ...scope, name } })).metadata ?? {};
       return [description, NamedEntityState[state ?? 0]];
     };
-    // Admin supports no state for tasks, so this skips theirs.
+    // Admin supports no state for tasks, so the test skips `--archive` and `--activate` for tasks.
     const states = resourceType === ResourceType.TASK ? [] : (["--archive", "--activate"] as const);
     flytectl("update", command, ...inScope, name, "--description", "told anew", "--force");
     const seen = [await metadata()];

@@ -70,7 +70,8 @@ describe("the training workflow, submitted by pyflyte", () => {
     expect(Object.values(resource.status.nodeStatus).map(({ phase }) => phase)).toEqual([5, 5, 5, 5, 5]);
     const describe = () => kubectl("describe", "flyteworkflows.flyte.lyft.com", name);
     expect(describe()).toMatch(/Connections:\s+n0:\s+n1/);
-    // Until admin has recorded the end, the status contains outputs and more.
+    // Poll, because the status also contains outputs and other fields until admin has recorded the
+    // end.
     await expect.poll(describe, { timeout: 30_000 }).toMatch(/Node Status:[\s\S]*n2:\s+Phase: +5/);
   });
 

@@ -41,8 +41,8 @@ export class ComposeProject {
   ) {}
 
   /**
-   * Builds the images; where no registry is reachable, replacements of the public images first
-   * (`E2E_STAND_INS=1`). `settings` are variables of docker-compose.yml.
+   * Builds the images. With `E2E_STAND_INS=1`, for machines that reach no registry, first builds
+   * replacements of the public images. `settings` are variables of docker-compose.yml.
    */
   static async build(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ComposeProject> {
     const [api, blobs, cluster] = [await freePort(), await freePort(), await freePort()];
@@ -55,8 +55,8 @@ export class ComposeProject {
     const project = new ComposeProject(name, api, { ...process.env, ...ports, ...settings });
     if (process.env.E2E_STAND_INS === "1") {
       const folder = join(root, "deploy", "stand-ins");
-      // Another test file may build at the same time: take a lock, which the engine must not
-      // inherit (`-o`) because it outlives its script.
+      // Another test file may build at the same time, so take a lock. The Docker engine keeps
+      // running after its script and must not inherit the lock (`-o`).
       for (const script of ["engine.sh", "make.sh"])
         execFileSync("flock", ["-o", folder, "sh", join(folder, script)], { stdio: "inherit" });
     }

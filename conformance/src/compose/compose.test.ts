@@ -164,7 +164,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
         ]);
       const name = await startTwenty();
       const before = await list();
-      // A service that is asked to stop exits by itself, in order.
+      // Services exit by themselves with status 0 when they are asked to stop.
       project.compose("stop", "--timeout", "30");
       expect(project.exitCodes()).toMatchObject(Object.fromEntries(OWN_SERVICES.map((service) => [service, 0])));
       project.compose("down");

@@ -70,7 +70,7 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AU
       admin: [OPS, 30080],
       api: [8404, 30080],
       datacatalog: [8081, OPS],
-      // The others call and are not called.
+      // The other services serve no API: they listen on the port of health and metrics only.
       ...Object.fromEntries(DEPLOYED_IDS.filter((id) => id !== "admin" && id !== "datacatalog").map((id) => [id, [OPS]])),
     });
   });

@@ -15,8 +15,8 @@ import { stackFolder, startStack } from "../stack/stack-fixture.js";
 // be recorded completely: outputs or error, nodes, attempts and times.
 
 /**
- * `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than admin's delay before it takes an
- * end from a resource; otherwise four rounds.
+ * `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than the delay after which admin reads
+ * a terminal phase from the resource. Otherwise four rounds.
  */
 const FULL = process.env.COMPLETE_ENDS === "full";
 

@@ -106,9 +106,9 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
 });
 
 /**
- * Keys objects by name and removes intended differences: kustomize appends a hash of a ConfigMap's
- * content to its name, the chart adds a hash of the settings to pods; comments and key order in
- * settings come from a file.
+ * Keys objects by name and removes intended differences: the hash of the content that kustomize
+ * appends to a ConfigMap's name, and the hash of the settings that the chart adds to pods. Parses
+ * settings, so that comments and the order of keys do not count.
  */
 function comparable(objects: readonly Manifest[]): Readonly<Record<string, unknown>> {
   const hashes = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);

@@ -53,8 +53,8 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
 
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
-    // A dry run needs the objects that it refers to: the namespace with its policy, and definitions
-    // of other kinds.
+    // A dry run needs the objects to which the applied objects refer: the namespace with its
+    // policy, and the definitions of other kinds.
     kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
     for (const plural of definitions === undefined ? [] : ["servicemonitors", "prometheusrules"])
       kubectl(["create", "-f", join(definitions ?? "", `monitoring.coreos.com_${plural}.yaml`)]);
@@ -89,9 +89,9 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
 
   test.each(["containers", "initContainers"])("a pod with more privileges in its %s is refused", (field) => {
     const pod = podOf(buildOverlay("control-plane").objects.find(({ kind }) => kind === "Deployment") as Manifest);
-    const asksMore = { name: "more", image: "more", securityContext: { allowPrivilegeEscalation: true } };
-    const asking = { ...pod, spec: { ...pod?.spec, [field]: [asksMore] } };
-    expect(() => kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(asking))).toThrow(/violates PodSecurity "restricted/);
+    const privileged = { name: "more", image: "more", securityContext: { allowPrivilegeEscalation: true } };
+    const violating = { ...pod, spec: { ...pod?.spec, [field]: [privileged] } };
+    expect(() => kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(violating))).toThrow(/violates PodSecurity "restricted/);
   });
 
   test.each([

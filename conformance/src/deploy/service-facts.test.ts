@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SERVICES } from "../services.js";
 
 // Compares manifests with the programs. Addresses are compared in network.test.ts, requests to the
-// Kubernetes API in access-source.test.ts.
+// Kubernetes API in source-requests.test.ts.
 
 interface Schema {
   readonly default?: unknown;

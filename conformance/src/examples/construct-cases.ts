@@ -6,7 +6,7 @@ import { type ExampleRuns, scope } from "./example-runs.js";
 /**
  * Runs every construct of flytekit 1.16 once with unmodified pyflyte, from examples/python.
  *
- * @param patienceMs timeout of one execution
+ * @param timeoutMs timeout of one execution, ms
  */
 export function constructCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_000): void {
   const TIMEOUT = timeoutMs + 20_000;

@@ -6,7 +6,7 @@ import { type ExampleRuns, examplesFolder } from "./example-runs.js";
 /**
  * Runs examples/python with unmodified pyflyte: branches, sub-workflows and every kind of failure.
  *
- * @param patienceMs timeout of one execution
+ * @param timeoutMs timeout of one execution, ms
  */
 export function exampleCases(start: () => Promise<ExampleRuns>, timeoutMs = 150_000): void {
   const TIMEOUT = timeoutMs + 20_000;

@@ -21,7 +21,10 @@ export interface EndedExample {
   /** Name of flyteidl.core.WorkflowExecution.Phase. */
   readonly phase: string;
   readonly execution: Execution;
-  /** Outputs as JavaScript values; other literals as the name of their kind. */
+  /**
+   * Outputs as JavaScript values: primitives and lists of them. Other literals are represented by
+   * the name of their kind.
+   */
   readonly outputs: Record<string, unknown>;
   readonly error: { readonly code: string; readonly message: string };
 }
@@ -66,8 +69,7 @@ export class ExampleRuns {
   }
 
   /**
-   * Starts the launch plan with that name, without its prefix `python.`. Resolves to the
-   * execution's name.
+   * Starts the launch plan `python.NAME`, where NAME is `name`. Resolves to the execution's name.
    */
   async launch(name: string, inputs: Record<string, Literal> = {}, options: LaunchOptions = {}): Promise<string> {
     const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: `python.${name}`, version: "v1" };

@@ -1,6 +1,9 @@
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
-/** Converts a literal to a JavaScript value; other literals become the name of their kind. */
+/**
+ * Converts a literal to a JavaScript value: primitives and lists of them. Other literals become the
+ * name of their kind.
+ */
 export function plainLiteral(literal: Literal): unknown {
   if (literal.value.case === "collection") return literal.value.value.literals.map(plainLiteral);
   if (literal.value.case !== "scalar") return literal.value.case;

@@ -17,7 +17,10 @@ import type { StackPart } from "../stack/stack-fixture.js";
 
 /** `API_FAULTS=full`: a real kube-apiserver, outages of a minute, and pods. */
 const FULL = process.env.API_FAULTS === "full" && (await kubernetesSkipReason()) === undefined;
-/** Nodes of a chain, nodes in the middle of a fan-out, and the sleep of each, ms. */
+/**
+ * Number of nodes of a chain, number of nodes in the middle of a fan-out, sleep of each node in ms,
+ * number of chains and number of fan-outs.
+ */
 const SHAPE = FULL ? { chain: 10, fan: 10, sleepMs: 2_000, chains: 8, fans: 4 } : { chain: 5, fan: 6, sleepMs: 400, chains: 5, fans: 2 };
 /** Timeout for all executions to end after the end of a fault, ms. */
 const TIMEOUT_MS = 120_000;
@@ -95,16 +98,17 @@ async function expectSucceededOnce({ id, nodes, kind }: Run): Promise<number> {
   expect(own).toHaveLength(nodes);
   const at = (time: { seconds: bigint; nanos: number } | undefined) => Number(time?.seconds ?? Number.NaN) * 1e3 + (time?.nanos ?? 0) / 1e6;
   for (const { id: node, closure } of own) {
-    const told = `${id.name} ${node?.nodeId}`;
-    expect(NodeExecution_Phase[closure?.phase ?? 0], told).toBe("SUCCEEDED");
-    // Propeller cannot observe an attempt that was over when it could query again.
+    const event = `${id.name} ${node?.nodeId}`;
+    expect(NodeExecution_Phase[closure?.phase ?? 0], event).toBe("SUCCEEDED");
+    // The start may be missing: propeller cannot observe an attempt that began and ended while
+    // propeller could not query it.
     const began = at(closure?.startedAt ?? closure?.createdAt);
-    expect(at(closure?.createdAt), told).toBeLessThanOrEqual(began);
-    expect(began, told).toBeLessThanOrEqual(at(closure?.updatedAt));
+    expect(at(closure?.createdAt), event).toBeLessThanOrEqual(began);
+    expect(began, event).toBeLessThanOrEqual(at(closure?.updatedAt));
     const { taskExecutions } = await retryWhileUnavailable(() => client.admin.listTaskExecutions({ nodeExecutionId: node!, limit: 10 }));
     expect(
       taskExecutions.map((task) => [task.id?.retryAttempt, TaskExecution_Phase[task.closure?.phase ?? 0]]),
-      told,
+      event,
     ).toEqual([[0, "SUCCEEDED"]]);
   }
   const unseen = own.filter(({ closure }) => closure?.startedAt === undefined).length;
@@ -204,13 +208,13 @@ function repeatedFault(
   };
 }
 
-let stormed = 0;
-async function storm(): Promise<void> {
+let requests = 0;
+async function sendRequests(): Promise<void> {
   const { items } = await kube.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true, labelSelector: NOT_TERMINATED_SELECTOR });
   for (let turn = 0; turn < 10; turn++) {
     await Promise.all(
       items.map(async ({ metadata: { namespace, name } }) => {
-        const body = { metadata: { annotations: { storm: String(stormed++) } } };
+        const body = { metadata: { annotations: { storm: String(requests++) } } };
         await kube.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace, name, body, metadataOnly: true }).catch(() => undefined);
       }),
     );
@@ -239,7 +243,10 @@ const FAULTS: readonly Fault[] = [
     maxCpu: BUSY_CPU,
     after: () => faulty.proxy.expireWatches(0),
   }),
-  repeatedFault("another client keeps changing every workflow's resource", storm, { durationMs: FULL ? 30_000 : 4_000, maxCpu: BUSY_CPU }),
+  repeatedFault("another client keeps changing every workflow's resource", sendRequests, {
+    durationMs: FULL ? 30_000 : 4_000,
+    maxCpu: BUSY_CPU,
+  }),
 ];
 const LONG_FAULTS: readonly Fault[] = [
   told("connections stay open and transfer nothing", { kind: "silent" }, OUTAGE),

@@ -123,12 +123,11 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
     process.stdout.write(`${name}: ${report}; all ended ${((Date.now() - made) / 1_000).toFixed(1)} s after the last request\n`);
     const phases = await phasesOf(prefix);
     expect([...phases].filter(([, each]) => each.length !== 1 || each[0] !== Phase.SUCCEEDED)).toEqual([]);
-    // Check some executions of each fault in detail: the first, the last and those created during
-    // it.
+    // Check about 20 executions of each fault in detail, evenly spread over the order of creation.
     const every = Math.max(1, Math.floor(names.length / 20));
     for (const each of names.filter((_, place) => place % every === 0)) {
-      // Messages that a replica had received before its death are redelivered to another one after
-      // the end.
+      // Poll: messages that the killed replica had received are redelivered to another replica,
+      // possibly after the execution has ended.
       await expect
         .poll(() => nodeAndAttemptPhases(clients[2] as FlyteClient, { ...SCOPE, name: each }), {
           message: each,

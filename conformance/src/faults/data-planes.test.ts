@@ -16,7 +16,7 @@ import { registerShellWorkflow } from "../stack/shell-tasks.js";
  */
 const FULL = process.env.DATA_PLANES === "full";
 const ADMINS = FULL ? 3 : 2;
-/** Number of executions before the outage, and of those after it is known. */
+/** Number of executions created before the outage, and again after admin has detected it. */
 const EXECUTIONS = FULL ? 150 : 8;
 const OUTAGE_MS = FULL ? 120_000 : 0;
 const TIMEOUT_MS = FULL ? 300_000 : 90_000;
@@ -28,7 +28,7 @@ const templates = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
 let plane: ControlPlane;
 /** Clients of the replicas of admin. */
 let clients: readonly FlyteClient[];
-/** Clients of the clusters that bypass the proxies. */
+/** Kubernetes clients that bypass the proxies, by cluster. */
 let clusters: Readonly<Record<string, KubeClient>>;
 let workflow: Identifier;
 
@@ -115,9 +115,9 @@ test(
     await Promise.all(before.map((name, i) => run(admin(i % ADMINS), name, i < EXECUTIONS / 2 ? "east" : "")));
     await east?.set({ kind: "refused" });
     await lost?.process.kill();
-    // Until the remaining replica knows of the outage, executions may still be placed there; they
-    // are moved before they are launched. An execution whose request was sent on a broken
-    // connection may exist there and stays.
+    // Admin may still place executions in the unreachable cluster until the remaining replica has
+    // detected the outage. It moves them before they are launched. An execution whose request was
+    // sent on a broken connection may exist in that cluster and stays there.
     const meanwhile = Array.from({ length: 4 }, (_, i) => `meanwhile${i}`);
     await Promise.all(meanwhile.map((name) => run(admin(1), name)));
     await expect.poll(clusterStates, { timeout: 30_000 }).toEqual(["east open", "west closed"]);
@@ -149,8 +149,8 @@ test(
     process.stdout.write(`all have ended ${((Date.now() - back) / 1_000).toFixed(1)} s after the cluster was back\n`);
     const complete = ["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED"];
     for (const name of [...before, ...meanwhile, ...after, "waits"]) {
-      // Messages that a replica had received before its death are redelivered to another one after
-      // the end.
+      // Poll: messages that the killed replica had received are redelivered to another replica,
+      // possibly after the execution has ended.
       await expect.poll(() => nodeAndAttemptPhases(admin(1), key(name)), { message: name, timeout: TIMEOUT_MS }).toEqual(complete);
     }
   },

@@ -136,7 +136,8 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
       const before = new Set((await shardsByHolder()).keys());
       for (const pid of stack.pids(victim)) process.kill(pid, "SIGKILL");
       const killedAt = Date.now();
-      // Both members hold their shards until the dead one is detected.
+      // The killed member also counts as a holder until its exit is detected, so wait until one of
+      // the members is gone.
       await waitUntil(async () => {
         const now = await shardsByHolder();
         return total(now) === SHARD_COUNT && [...before].some((member) => !now.has(member));
@@ -182,7 +183,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     await waitUntil(async () => (await shardsByHolder()).size === 1 && total(await shardsByHolder()) === SHARD_COUNT, MAX_HAND_OVER_MS);
     process.kill(first, "SIGCONT");
     await waitUntil(isEven, 30_000);
-    // It returned under a new member identity.
+    // The paused replica has joined again under a new member identity.
     expect([...(await shardsByHolder()).keys()].filter((member) => before.has(member))).toHaveLength(1);
   }, 90_000);
 

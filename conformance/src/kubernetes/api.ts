@@ -79,7 +79,7 @@ function send({ url, ca, authorization }: Address, { method, path, body, type, a
   }
   return new Promise((done, fail) => {
     const options = { method, headers, ...(ca === undefined ? {} : { ca }) };
-    const asked = (url.startsWith("https:") ? tlsRequest : plainRequest)(url + path, options, (answer) => {
+    const outgoing = (url.startsWith("https:") ? tlsRequest : plainRequest)(url + path, options, (answer) => {
       let received = "";
       answer.setEncoding("utf8");
       answer.on("data", (chunk: string) => {
@@ -94,8 +94,8 @@ function send({ url, ca, authorization }: Address, { method, path, body, type, a
       );
       answer.once("error", fail);
     });
-    asked.once("error", fail);
-    asked.end(text);
+    outgoing.once("error", fail);
+    outgoing.end(text);
   });
 }
 

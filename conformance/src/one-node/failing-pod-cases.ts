@@ -58,38 +58,41 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     });
 
     test("report a killed child process as out of memory", async () => {
-      const fate = await pods.run("child-memory", 'python3 -c "x = bytearray(900 << 20)"; exit 0', limited("MEMORY", "100Mi"));
-      expect(fate).toMatchObject({
+      const outcome = await pods.run("child-memory", 'python3 -c "x = bytearray(900 << 20)"; exit 0', limited("MEMORY", "100Mi"));
+      expect(outcome).toMatchObject({
         code: "RetriesExhausted|OOMKilled",
         message: expect.stringMatching(/was killed: OOMKilled|despite being OOMKilled/),
       });
     });
 
     test("report a missing command", async () => {
-      const fate = await pods.run("command", "", { container: { command: ["/no/such"], args: [] } });
-      expect(fate).toMatchObject({ code: "RetriesExhausted|StartError", message: expect.stringContaining("stat /no/such: no such file") });
+      const outcome = await pods.run("command", "", { container: { command: ["/no/such"], args: [] } });
+      expect(outcome).toMatchObject({
+        code: "RetriesExhausted|StartError",
+        message: expect.stringContaining("stat /no/such: no such file"),
+      });
     });
   });
 
   describe.concurrent("pods that cannot start", () => {
     test("report an image that cannot be pulled", async () => {
-      const fate = await pods.run("no-image", "true", { container: { image: "localhost:1/none:1" } });
+      const outcome = await pods.run("no-image", "true", { container: { image: "localhost:1/none:1" } });
       const message = expect.stringMatching(/Grace period \[3s\] exceeded.*pulling image "localhost:1\/none:1".*connection refused/);
-      expect(fate).toMatchObject({ code: "RetriesExhausted|ContainersNotReady|ImagePullBackOff", message });
+      expect(outcome).toMatchObject({ code: "RetriesExhausted|ContainersNotReady|ImagePullBackOff", message });
     });
 
     test("report an invalid image name", async () => {
-      const fate = await pods.run("bad-image", "true", { container: { image: "UPPER case" }, retries: 3 });
-      expect(fate).toMatchObject({ code: "ContainersNotReady|InvalidImageName", message: expect.stringContaining("must be lowercase") });
-      expect(fate.attempts).toHaveLength(1);
+      const outcome = await pods.run("bad-image", "true", { container: { image: "UPPER case" }, retries: 3 });
+      expect(outcome).toMatchObject({ code: "ContainersNotReady|InvalidImageName", message: expect.stringContaining("must be lowercase") });
+      expect(outcome.attempts).toHaveLength(1);
     });
 
     test("report a missing secret", async () => {
       const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "absent", key: "k" } } }];
       const spec = { containers: [{ name: "main", image: flytekitImage, command: ["true"], env }] };
-      const fate = await pods.run("no-secret", "", { pod: { primary: "main", spec } });
+      const outcome = await pods.run("no-secret", "", { pod: { primary: "main", spec } });
       const message = expect.stringContaining('secret "absent" not found');
-      expect(fate).toMatchObject({ code: "ContainersNotReady|CreateContainerConfigError", message });
+      expect(outcome).toMatchObject({ code: "ContainersNotReady|CreateContainerConfigError", message });
     });
 
     test("stay queued with the scheduler's reason until an abort, when no node has room", async ({ expect }) => {
@@ -106,8 +109,8 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
 
   describe("pods over a quota", () => {
     /**
-     * Exists as long as the test and is deleted however it ends: other tests' pods would stay
-     * pending.
+     * Creates a quota that is deleted when the test finishes, also after a failure: otherwise pods
+     * of other tests would stay pending.
      */
     const quota = (name: string, hard: string) => {
       onTestFinished(() => void kubectl("delete", "quota", name));
@@ -158,9 +161,9 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
 
     test("are retried after an eviction by the kubelet", async () => {
       const script = `[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; head -c 30000000 /dev/zero > /tmp/full; sleep 600`;
-      const fate = await pods.run("evicted", script, limited("EPHEMERAL_STORAGE", "10Mi"));
+      const outcome = await pods.run("evicted", script, limited("EPHEMERAL_STORAGE", "10Mi"));
       const message = expect.stringContaining("Pod ephemeral local storage usage exceeds the total limit of containers 10Mi");
-      expect(fate).toMatchObject(interrupted("Evicted", message));
+      expect(outcome).toMatchObject(interrupted("Evicted", message));
     });
 
     test("are retried after a kill from outside", async () => {

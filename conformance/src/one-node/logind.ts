@@ -13,7 +13,7 @@ export class Logind {
 
   static async start(folder: string): Promise<Logind> {
     const socket = join(folder, "bus");
-    // Debian's system Python has the modules.
+    // Debian's system Python has the modules `dbus` and `gi`.
     const child = spawn("/usr/bin/python3", [join(import.meta.dirname, "logind.py"), socket], { stdio: ["pipe", "pipe", "inherit"] });
     testWatchdog().watch(child, "SIGTERM");
     await once(child.stdout, "data");

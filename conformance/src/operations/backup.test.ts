@@ -155,8 +155,8 @@ test.runIf(FULL)(
       })
       .toBe(0);
     await kube.close();
-    const said = plane?.admins[0]?.process.log().filter((line) => line.includes("is not in the database; stopping it"));
-    expect(said).toHaveLength(1);
+    const lines = plane?.admins[0]?.process.log().filter((line) => line.includes("is not in the database; stopping it"));
+    expect(lines).toHaveLength(1);
   },
   660_000,
 );

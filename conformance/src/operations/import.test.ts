@@ -212,7 +212,7 @@ test("an interrupted and repeated import is complete and lists what it skipped",
 }, 120_000);
 
 test("imported entities equal their originals", async () => {
-  const both = async <T>(ask: (client: FlyteClient) => Promise<T>) => [await ask(from), await ask(to)] as const;
+  const both = async <T>(call: (client: FlyteClient) => Promise<T>) => [await call(from), await call(to)] as const;
   const bare = ({ closure, ...rest }: { closure?: object } & object) => ({
     ...rest,
     closure: { ...closure, createdAt: "", updatedAt: "", state: "" },
@@ -234,7 +234,7 @@ test("imported entities equal their originals", async () => {
   const named = await to.admin.getNamedEntity({ resourceType: ResourceType.WORKFLOW, id: { ...scope, name: "known" } });
   expect(named.metadata?.description).toBe("a name");
   expect((await to.admin.getDescriptionEntity({ id: identifier(ResourceType.TASK) })).shortDescription).toBe("short");
-  // The workflow with the task's name had none.
+  // The workflow with the same name as the task had no description in the source.
   expect((await to.admin.getWorkflow({ id: workflow("known") })).shortDescription).toBe("");
   const { projects } = await to.admin.listProjects({ filters: "value_in(state,0;1)", sortBy: { key: "identifier", direction: 1 } });
   expect(projects.map((project) => [project.id, project.description, project.labels?.values ?? {}, project.state])).toEqual([
@@ -242,8 +242,8 @@ test("imported entities equal their originals", async () => {
     ["old", "", {}, 1],
     ["second", "of two", { team: "a" }, 0],
   ]);
-  const asked = { ...scope, workflow: "known", resourceType: MatchableResource.WORKFLOW_EXECUTION_CONFIG };
-  expect((await to.admin.getWorkflowAttributes(asked)).attributes?.matchingAttributes?.target.value).toMatchObject({ maxParallelism: 7 });
+  const request = { ...scope, workflow: "known", resourceType: MatchableResource.WORKFLOW_EXECUTION_CONFIG };
+  expect((await to.admin.getWorkflowAttributes(request)).attributes?.matchingAttributes?.target.value).toMatchObject({ maxParallelism: 7 });
 });
 
 test("imported entities keep their state, and schedules stay inactive until they are requested", async () => {

@@ -81,9 +81,10 @@ test("replicas that start concurrently on an empty database migrate it once", ()
 const ready = async (
   ops: number,
 ): Promise<{ status: number; state: { ready: boolean; reason?: string; checks: Record<string, object> } }> => {
-  // Use a new connection: a kept one may have been closed while this process waited for a program.
-  const asked = get({ host: "127.0.0.1", port: ops, path: "/readyz?verbose", agent: false });
-  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  // Use a new connection: the server may have closed a kept-alive connection while this process
+  // waited for a program.
+  const request = get({ host: "127.0.0.1", port: ops, path: "/readyz?verbose", agent: false });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
   return { status: response.statusCode ?? 0, state: (await json(response)) as never };
 };
 

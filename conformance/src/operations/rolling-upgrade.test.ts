@@ -127,8 +127,8 @@ async function findDifferences(names: readonly string[]): Promise<string[]> {
     const complete = nodes.flatMap((node) => [`${node} SUCCEEDED`, `${node} 0 SUCCEEDED`]).sort();
     const reported = fan ? complete : await waitForPhases(name, complete);
     if (String(reported) !== String(complete)) found.push(`${name} consists of ${reported.join(", ")}`);
-    // Pods record the effects of their attempts. Sleeps have no effect: two replicas may wait for
-    // the end of one, which both know from the request.
+    // Each pod records the effect of its attempt, so it must occur once. Sleeps have no effect: two
+    // replicas may wait for the end of the same sleep, because both know the end from the request.
     const own = podsRan.filter((line) => line.startsWith(`${name} `));
     if (pods && (own.length !== nodes.length || new Set(own).size !== nodes.length)) found.push(`${name} ran ${own.join(", ")}`);
     const slept = new Set(
@@ -141,8 +141,8 @@ async function findDifferences(names: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Resolves to the nodes and attempts once they match, or at the deadline. Messages that a replica
- * had received are redelivered to another one after the end.
+ * Resolves to the nodes and attempts once they match, or at the deadline. Messages that a stopped
+ * replica had received are redelivered to another replica, possibly after the execution has ended.
  */
 async function waitForPhases(name: string, wanted: readonly string[]): Promise<readonly string[]> {
   for (const deadline = Date.now() + TIMEOUT_MS; ; await sleep(200)) {
@@ -165,8 +165,7 @@ test.each([
     await sleep(1_000);
     const begun = Date.now();
     const order = replicas();
-    // Downgrade in reverse order: propeller and its plugin services before admin; upgrade them
-    // after it.
+    // Upgrade admin before propeller and its plugin services; downgrade in reverse order.
     await rollReplicas(direction === "and back" ? order.toReversed() : order, build()).finally(() => (rolled = true));
     const took = Date.now() - begun;
     const names = await loading;

@@ -1,6 +1,6 @@
 /**
- * An accepted kind of difference from the records. The rule alone decides: it covers cases that
- * were never recorded, and names none.
+ * An accepted kind of difference from the records. Its rule also covers cases that were never
+ * recorded, so it names no case.
  */
 export interface DifferenceClass<Found> {
   readonly name: string;

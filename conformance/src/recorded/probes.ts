@@ -89,7 +89,7 @@ function run(args: readonly string[]): Promise<string> {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
     });
-    // Interrupted: the report has no end, which is printed below.
+    // Resolve with the incomplete report of an interrupted driver.
     child.once("error", (error) => (interrupted.signal.aborted ? done(text) : failed(error)));
     child.once("close", () => done(text));
   });

@@ -31,7 +31,7 @@ export const BLOB_KEY = { accessKeyId: "minio", secretAccessKey: "miniostorage" 
  * Starts the built admin on free ports and an empty database, configured as the local stack
  * configures it.
  *
- * @param more further settings, given the port of its API
+ * @param settings further settings, given the port of its API
  */
 export async function startAdmin(settings: (api: number) => object = () => ({})): Promise<RunningAdmin> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-admin-"));

@@ -36,8 +36,8 @@ export interface ServiceProcess {
   /** Stops it with SIGTERM; resolves to its exit. */
   terminate(): Promise<string>;
   /**
-   * Starts it again after either; a build given here replaces the previous one from now on: a
-   * folder laid out like this repository.
+   * Starts the service again after `kill` or `terminate`. `build`, a folder laid out like this
+   * repository, replaces the previous build from now on.
    */
   restart(build?: string): Promise<void>;
   /** Stops it; rejects when it had exited before or exits with an error. */

@@ -30,7 +30,7 @@ export function registerSleepFan(client: FlyteClient, width: number): Promise<Id
   return registerSleepGraph(client, `sleep-fan-${width}`, [{ id: "n0", after: [] }, ...leaves, last]);
 }
 
-/** Inputs of an execution of such a workflow. */
+/** Inputs of an execution of a sleep workflow. */
 export function sleepInputs(sleepMs: number): LiteralMap {
   const value = create(DurationSchema, { seconds: BigInt(Math.floor(sleepMs / 1_000)), nanos: (sleepMs % 1_000) * 1_000_000 });
   const duration = {

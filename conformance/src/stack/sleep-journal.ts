@@ -45,7 +45,7 @@ export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
   return parseSleeps(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
 }
 
-/** Reports whether a line of the log may tell of a sleep. */
+/** Reports whether a line of the log may describe a sleep. */
 export function isSleepLine(line: string): boolean {
   return line.includes('"sleep ') || line.includes('"the sleep ');
 }
@@ -58,10 +58,10 @@ export function parseSleeps(lines: readonly string[], execution: string): Sleep[
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
-    // Its time had passed when the request arrived.
+    // The sleep's end had passed when the request arrived.
     if (msg === "the sleep has already finished") sleeps.push({ attempt, begun: at, ended: at });
     else if (msg === "sleep started") {
-      // Begun again and never ended: count both.
+      // The sleep began again before the log showed its end: count both.
       if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });
       open.set(attempt, at);
     } else if (begun !== undefined) {

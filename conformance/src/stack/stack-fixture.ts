@@ -17,7 +17,7 @@ export interface RunningStack {
   readonly api: number;
   readonly blobs: number;
   readonly kubeconfig: string;
-  /** The real Kubernetes API under it, if it was started on one. */
+  /** The real Kubernetes API that the stack uses, if it was started on one. */
   readonly kubernetes?: KubernetesFixture;
   /** Folder of pyflyte. */
   readonly pythonBin: string;

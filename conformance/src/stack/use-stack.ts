@@ -8,7 +8,7 @@ import type { RunningStack } from "./stack-fixture.js";
 export interface StackClient {
   readonly client: FlyteClient;
   readonly folder: string;
-  /** Closes both and stops the stack. */
+  /** Closes the client, deletes the folder and stops the stack. */
   readonly close: () => Promise<void>;
 }
 

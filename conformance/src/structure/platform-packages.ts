@@ -17,7 +17,9 @@ export interface LockFile {
 export const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Packages that npm installs on a platform for a package that depends on its programs. */
+/**
+ * Optional dependencies with which npm installs the programs of a package, one for each platform.
+ */
 export interface PlatformPackage {
   /** Package with these optional dependencies; "" is the root. */
   readonly owner: string;

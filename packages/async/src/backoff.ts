@@ -7,7 +7,7 @@ export interface Backoff {
   /** Growth per retry; default 2. */
   readonly factor?: number;
   /**
-   * Share of the delay, 0 to 1, by which it is reduced at most at random, so that many callers do
+   * Maximum share of the delay, 0 to 1, by which it is randomly reduced, so that many callers do
    * not retry at once; default 0.
    */
   readonly jitter?: number;

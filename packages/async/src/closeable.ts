@@ -4,7 +4,7 @@ export interface Closeable {
   close(): Promise<void>;
 }
 
-/** Combines several into one, which closes all of them at the same time. */
+/** Combines several activities into one, whose `close` closes all of them concurrently. */
 export function closeAll(parts: readonly Closeable[]): Closeable {
   return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
 }

@@ -1,4 +1,4 @@
-/** Loads a value on first use and keeps it; the use after a failed load starts another one. */
+/** Loads a value on first use and keeps it. After a failed load, the next use loads it again. */
 export class Lazy<T> {
   #value: Promise<T> | undefined;
 

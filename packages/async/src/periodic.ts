@@ -20,8 +20,9 @@ export interface PeriodicTask {
 }
 
 /**
- * Runs a task now and then every `intervalMs` until it is closed, and again at once while it finds
- * a full batch. A failed run is logged; the next one comes at its time. Keeps the process alive.
+ * Runs a task immediately and then every `intervalMs` until it is closed. Repeats a run at once
+ * while it finds a full batch. A failed run is logged, and the next run starts after the interval.
+ * Keeps the process alive.
  */
 export function startPeriodic(task: PeriodicTask, logger: WarnLogger, time: Pick<Time, "sleep"> = systemTime): Closeable {
   const { intervalMs, batchSize, errorMessage } = task;

@@ -1,6 +1,7 @@
 /**
  * Shares one execution among concurrent calls with the same key; a call after its end starts
- * another. Results may predate the call: not for reads of what the caller may just have written.
+ * another. A result may be older than the call, so do not use this to read data that the caller may
+ * just have written.
  */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Promise<Result>>();

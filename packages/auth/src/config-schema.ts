@@ -34,8 +34,9 @@ export const providerSchema = z.strictObject({
   /** Address of its metadata; default: `/.well-known/openid-configuration` below the issuer. */
   metadataUrl: z.url().optional(),
   /**
-   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not
-   * fetched. May be plain HTTP on a network that the operator trusts.
+   * Address of the provider's keys, for a service that cannot reach the address in the metadata.
+   * The metadata is then not fetched. The address may be plain HTTP on a network that the operator
+   * trusts.
    */
   keysUrl: z.url().optional(),
   /** Accepted values of `aud` in its tokens for Flyte; default: admin's `auth.publicUrl`. */

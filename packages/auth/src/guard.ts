@@ -32,7 +32,8 @@ export interface GuardOptions {
   readonly table: RuleTable;
   readonly verify: VerifyToken;
   /**
-   * Checks an ID token, given as `IDToken`, as Flyte's gateways do; absent: ID tokens are refused.
+   * Checks an ID token, which Flyte's gateways send with the scheme `IDToken`. Absent: ID tokens
+   * are refused.
    */
   readonly verifyIdToken?: VerifyToken;
   /** Metadata key, in lower case, that may hold the token besides `authorization`. */
@@ -122,7 +123,10 @@ async function authenticateAndCheck(options: GuardOptions, metadata: Metadata, f
   return identity;
 }
 
-/** Identity of the caller by token or session; a revocation since is not checked here. */
+/**
+ * Identifies the caller by token or session. Does not check whether the identity has been revoked
+ * since it was accepted.
+ */
 async function authenticate(
   { verify, verifyIdToken, headerKey, session }: GuardOptions,
   metadata: Metadata,

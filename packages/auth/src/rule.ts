@@ -41,8 +41,8 @@ export function readRule<Request>(role: Role, scope: PermissionsOf<Request>): Ru
 }
 
 /**
- * Rule of a method by which a service reports events: these are stored themselves, so it is not
- * audited. `also` as in `writes`.
+ * Rule of a method by which a service reports events. Calls are not audited, because the events
+ * themselves are stored. `also` has the same meaning as in {@link writeRule}.
  */
 export function reportRule<Request>(
   role: Role,

@@ -6,7 +6,7 @@ export interface StreamAuthOptions {
   /** Rejects with an RpcError when the caller may no longer make the call. */
   readonly recheck: () => Promise<void>;
   readonly clock: () => Date;
-  /** Interval of that check, ms. */
+  /** Interval between calls of `recheck`, ms. */
   readonly recheckIntervalMs: number;
 }
 

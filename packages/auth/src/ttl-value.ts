@@ -35,23 +35,23 @@ export function createTtlValue<T>({ read, clock, ttlMs, maxStaleMs, retryMs, onR
     (failedAt !== undefined && isWithinMs(clock(), failedAt, retryMs) && isWithinMs(clock(), at, maxStaleMs));
   const begin = (): Promise<T> => {
     const at = clock().getTime();
-    const mine: Promise<T> = read().then(
+    const ownRead: Promise<T> = read().then(
       (value) => {
-        if (reading !== mine) return value;
+        if (reading !== ownRead) return value;
         known = { value, at };
         reading = undefined;
         return value;
       },
       (error: unknown) => {
-        if (reading === mine) reading = undefined;
+        if (reading === ownRead) reading = undefined;
         if (known === undefined || !isWithinMs(clock(), known.at, maxStaleMs)) throw error;
         known = { ...known, failedAt: clock().getTime() };
         onRefreshError?.(error);
         return known.value;
       },
     );
-    reading = mine;
-    return mine;
+    reading = ownRead;
+    return ownRead;
   };
   return {
     current: async () => (known !== undefined && counts(known) ? known.value : (reading ?? begin())),

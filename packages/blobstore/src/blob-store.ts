@@ -76,8 +76,7 @@ export interface BlobStore {
   /** Returns the content; undefined when the blob does not exist. */
   get(uri: string, options?: GetOptions): Promise<Uint8Array | undefined>;
   /**
-   * Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch kept an existing
-   * one.
+   * Resolves when the blob is durable: `written`, or `exists` when `ifAbsent` kept an existing one.
    */
   put(uri: string, bytes: Uint8Array, options?: PutOptions): Promise<"written" | "exists">;
   /**

@@ -59,7 +59,10 @@ export function joinUri(uri: string, ...parts: readonly string[]): string {
   return joined;
 }
 
-/** Cuts by position: a pattern for slashes at the end would be tried at each slash within. */
+/**
+ * Searches from both ends, because a regular expression for trailing slashes would be tried at each
+ * slash within the text.
+ */
 function withoutOuterSlashes(text: string): string {
   let start = 0;
   let end = text.length;

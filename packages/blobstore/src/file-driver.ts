@@ -28,7 +28,7 @@ export class FileDriver implements BlobDriver {
     return mapErrors(location.uri, () =>
       writeAtomically(location.key, async (partial) => {
         await writeAndSync(partial, bytes);
-        // A link fails where a rename would replace.
+        // Creating a hard link fails when the file exists; a rename would replace the file.
         if (ifAbsent === true) return (await linkIfAbsent(partial, location.key)) ? "written" : "exists";
         await rename(partial, location.key);
         return "written";

@@ -1,8 +1,8 @@
 import { BlobError, BlobUnavailableError } from "./errors.js";
 
 /**
- * Runs the work and maps a client library's error to BlobUnavailableError where `isTransient` calls
- * it so, else to BlobError.
+ * Runs the work and maps a client library's error to BlobUnavailableError where `isTransient`
+ * returns true, else to BlobError.
  */
 export async function mapBlobErrors<T>(uri: string, isTransient: (error: unknown) => boolean, operation: () => Promise<T>): Promise<T> {
   try {

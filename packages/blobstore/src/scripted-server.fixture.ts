@@ -17,8 +17,8 @@ export interface Answer {
 }
 
 /**
- * A server with scripted answers, taken from the services' documents: for what no server that runs
- * here does.
+ * A server with scripted responses, taken from the documentation of the services. It covers cases
+ * that no server in the tests produces.
  */
 export interface ScriptedServer {
   readonly host: string;

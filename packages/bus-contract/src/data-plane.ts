@@ -9,8 +9,8 @@ export interface DataPlaneScope {
 }
 
 /**
- * Kinds of messages within a data plane, or from it to admin. Admin's messages name an execution,
- * and every data plane may receive them.
+ * Kinds of messages that have a subject for each data plane: those within a data plane and those
+ * from it to admin. Messages from admin name an execution and may reach every data plane.
  */
 const WITHIN: ReadonlySet<string> = new Set(["task", "event", "plugin"]);
 const AT = "at";
@@ -30,7 +30,7 @@ export function dataPlaneScope(cluster: string): DataPlaneScope | undefined {
       const [root, kind = "", ...rest] = subject.split(".");
       return WITHIN.has(kind) ? [root, kind, AT, token, ...rest].join(".") : subject;
     },
-    // A token contains no `=`, and neither does an unscoped name.
+    // `=` occurs neither in a token nor in an unscoped name, so scoped names are unambiguous.
     durable: (name) => `${name}=${token}`,
   };
 }

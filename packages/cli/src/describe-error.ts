@@ -24,7 +24,7 @@ interface SystemError {
 }
 
 /**
- * Formats an error for the user of a command: one line when the user can mend it, the stack when
+ * Formats an error for the user of a command: one line when the user can correct it, the stack when
  * the program is at fault.
  */
 export function describeError(error: unknown): string {

@@ -81,7 +81,10 @@ export function usageOf(command: string): string | undefined {
   return `usage: ${FORMS[command].map((form) => `flyte-ts ${form}`).join("\n       ")}\n`;
 }
 
-/** Returns usage and explanation of a command; of all for an unknown one, or none. */
+/**
+ * Returns usage and explanation of a command. Returns those of all commands when the command is
+ * unknown or not given.
+ */
 export function helpText(command = ""): string {
   if (isCommand(command)) return `${usageOf(command) ?? ""}\n${ABOUT[command]}\n`;
   const sections = (Object.keys(FORMS) as Command[]).map((name) => {

@@ -12,7 +12,7 @@ export interface FlyteClient {
   readonly signals: ServiceClient<typeof SignalService>;
   readonly identity: ServiceClient<typeof IdentityService>;
   readonly authMetadata: ServiceClient<typeof AuthMetadataService>;
-  /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
+  /** Resolves when connected; rejects with UNAVAILABLE after `timeoutMs`. */
   ready(timeoutMs: number): Promise<void>;
   /** Aborts running calls. */
   close(): void;

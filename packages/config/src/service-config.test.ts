@@ -22,22 +22,22 @@ class Ended extends Error {}
  * configuration.
  */
 function run(...words: string[]): { out: string; err: string; status: number | undefined; config?: z.infer<typeof schema> } {
-  const said = { out: "", err: "", status: undefined as number | undefined };
+  const printed = { out: "", err: "", status: undefined as number | undefined };
   try {
     const config = loadServiceConfig(schema, "x", {
       argv: ["node", "main.js", ...words],
       env: {},
-      stdout: { write: (text) => (said.out += text) },
-      stderr: { write: (text) => (said.err += text) },
+      stdout: { write: (text) => (printed.out += text) },
+      stderr: { write: (text) => (printed.err += text) },
       exit: (status) => {
-        said.status = status;
+        printed.status = status;
         throw new Ended();
       },
     });
-    return { ...said, config };
+    return { ...printed, config };
   } catch (error) {
     if (!(error instanceof Ended)) throw error;
-    return said;
+    return printed;
   }
 }
 

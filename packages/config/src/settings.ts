@@ -24,9 +24,9 @@ const hostPattern = z
  */
 export const httpPolicySettings = {
   /**
-   * Host names of requests, besides loopback and, for listeners beyond it, addresses; `*` for any.
-   * Absent: names that cannot be registered in the public DNS, where the listener is bound beyond
-   * loopback.
+   * Accepted host names of requests; `*` accepts any. Loopback hosts are always accepted. A
+   * listener bound beyond loopback also accepts IP addresses and, when this setting is absent,
+   * names that cannot be registered in the public DNS.
    */
   allowedHosts: z.array(hostPattern).optional(),
   /**
@@ -139,7 +139,7 @@ const publicEndpoint = {
   publicEndpoint: z.string().optional(),
 } as const;
 
-/** The same for a service that also signs addresses for clients. */
+/** Blob store settings of a service that also signs URLs for clients. */
 export const presigningBlobStoreSettings = {
   s3: blobStoreSettings.s3.unwrap().extend(publicEndpoint).prefault({}),
   gcs: blobStoreSettings.gcs

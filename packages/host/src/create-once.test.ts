@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test("concurrent callers share one creation", async () => {
   const path = join(folder, "cache", "thing");
   let made = 0;
-  const ask = async () => {
+  const get = async () => {
     const make = async () => {
       made++;
       await sleep(50);
@@ -23,7 +23,7 @@ test("concurrent callers share one creation", async () => {
     await createOnce(path, { exists: () => existsSync(path), create: make });
     return readFileSync(path, "utf8");
   };
-  expect(await Promise.all([ask(), ask(), ask()])).toEqual(["whole", "whole", "whole"]);
+  expect(await Promise.all([get(), get(), get()])).toEqual(["whole", "whole", "whole"]);
   expect(made).toBe(1);
   expect(readdirSync(join(folder, "cache"))).toEqual(["thing"]);
 });

@@ -81,8 +81,8 @@ function readLock(lock: string): LockState {
 }
 
 /**
- * Removes the lock if it still has that content: another process may have taken it over meanwhile,
- * and gets it back.
+ * Removes the lock if it still has that content. If another process has taken the lock over
+ * meanwhile, restores the lock of that process.
  */
 function removeStale(lock: string, content: string | undefined): void {
   if (content === undefined) return;

@@ -46,7 +46,7 @@ interface State {
   readonly parent: number;
 }
 
-/** Undefined for a dead process, also for a zombie. */
+/** Undefined for a process that has exited, also for a zombie. */
 function stateOf(pid: number): State | undefined {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

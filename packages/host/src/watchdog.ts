@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 
 /**
- * Ends child processes when the parent dies, even of SIGKILL: children with a session of their own
- * get no signal of the terminal, and the kernel does not tell a child that its parent was killed.
+ * Ends child processes when the parent exits, even if SIGKILL ended the parent. Children with a
+ * session of their own get no signal from the terminal, and the kernel does not inform a child that
+ * its parent was killed.
  */
 export interface ProcessWatchdog {
   /** Process id of the watchdog itself. */
@@ -20,10 +21,11 @@ export interface ProcessWatchdog {
 const WATCHDOG_NAME = "flyte-ts-watchdog";
 
 /**
- * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`,
- * `- PID`) until the pipe is closed, which the kernel does when the parent dies. Then it signals
- * each twice (a process that is already stopping ends at once on the second signal) and kills it
- * after eight seconds. A shell script, to use little memory and to outlive the parent.
+ * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`, `-
+ * PID`) until the pipe is closed, which the kernel does when the parent exits. Then it signals each
+ * process twice (a process that is already stopping ends at once on the second signal) and kills it
+ * after eight seconds. It is a shell script, to use little memory and to keep running after the
+ * parent.
  */
 const SCRIPT = `
 trap "" HUP INT QUIT TERM
@@ -91,7 +93,7 @@ export function startWatchdog(): ProcessWatchdog {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
-    // Neither keeps this process alive.
+    // Neither the watchdog nor the pipe to it keeps this process alive.
     child.unref();
     (child.stdin as Socket | null)?.unref();
     child.stdin?.on("error", () => undefined);

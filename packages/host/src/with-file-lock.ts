@@ -4,8 +4,8 @@ import { releaseLock, acquireLock } from "./file-lock.js";
 const LOCK_POLL_INTERVAL_MS = 500;
 
 /**
- * Runs the work in one process at a time, and once at a time in this one. A lock of a dead process
- * is taken over.
+ * Runs the work in one process at a time, and one call at a time in this process. Takes over the
+ * lock of a process that has exited.
  *
  * @param signal aborts the wait for the lock
  * @throws the signal's reason

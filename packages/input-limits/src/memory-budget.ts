@@ -56,8 +56,8 @@ export class Reservation {
 }
 
 /**
- * Bytes that are a share of this process's memory: its heap limit, or its container's limit where
- * that is lower.
+ * Returns a share of this process's memory, bytes. The memory is its heap limit, or its container's
+ * limit where that is lower.
  */
 export function memoryShare(share: number): number {
   const constrained = process.constrainedMemory();

@@ -15,7 +15,7 @@ import {
 
 const logger = createLogger({ service: "test", level: "silent" });
 const namespace = "faults";
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const POLL = { timeout: 30_000, interval: 50 };
 
 describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () => {
   let kubernetes: KubernetesFixture;
@@ -55,18 +55,18 @@ describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () 
     const names = () => informer.list().map(({ metadata }) => metadata.name);
     try {
       await create("first");
-      await vi.waitFor(() => expect(names()).toEqual(["first"]), PATIENCE);
+      await vi.waitFor(() => expect(names()).toEqual(["first"]), POLL);
 
       await proxy.set({ kind: "refused" });
       await create("refused");
       await remove("first");
       await proxy.set({ kind: "none" });
-      await vi.waitFor(() => expect(names()).toEqual(["refused"]), PATIENCE);
+      await vi.waitFor(() => expect(names()).toEqual(["refused"]), POLL);
 
       await proxy.set({ kind: "silent" });
       await create("silent");
       await proxy.set({ kind: "none" });
-      await vi.waitFor(() => expect(names()).toContain("silent"), PATIENCE);
+      await vi.waitFor(() => expect(names()).toContain("silent"), POLL);
 
       const before = proxy.requests;
       await proxy.set({ kind: "answering", status: 429 });
@@ -75,19 +75,19 @@ describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () 
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(proxy.requests - before).toBeLessThan(20);
       await proxy.set({ kind: "none" });
-      await vi.waitFor(() => expect(names()).toContain("turned-away"), PATIENCE);
+      await vi.waitFor(() => expect(names()).toContain("turned-away"), POLL);
 
       proxy.expireWatches(4);
       await create("gone");
       await remove("silent");
-      await vi.waitFor(() => expect(names().toSorted()).toEqual(["gone", "refused", "turned-away"]), PATIENCE);
+      await vi.waitFor(() => expect(names().toSorted()).toEqual(["gone", "refused", "turned-away"]), POLL);
 
       // The server has compacted its own history.
       await kubernetes.kill();
       await kubernetes.etcd.compact();
       await kubernetes.restart();
       await create("compacted");
-      await vi.waitFor(() => expect(names()).toContain("compacted"), PATIENCE);
+      await vi.waitFor(() => expect(names()).toContain("compacted"), POLL);
       // Each change is reported once, by the watch or by a list.
       expect(seen.toSorted()).toEqual(
         ["first", "refused", "silent", "turned-away", "gone", "compacted"]
@@ -125,16 +125,17 @@ describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () 
         .filter((name) => name.startsWith(`${group}-member-`));
     const first = process("first");
     first.start();
-    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), PATIENCE);
+    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), POLL);
     await direct.delete(LEASES, { namespace, name: "group-member-first" });
-    await vi.waitFor(async () => expect(await members("group")).toEqual(["group-member-first-2"]), PATIENCE);
-    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), PATIENCE);
+    await vi.waitFor(async () => expect(await members("group")).toEqual(["group-member-first-2"]), POLL);
+    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), POLL);
 
-    // Cut off for longer than its lease, it holds nothing; afterwards it continues.
+    // A process that is cut off for longer than its lease holds no shard. It holds shards again
+    // after the connection returns.
     await proxy.set({ kind: "silent" });
-    await vi.waitFor(() => expect(first.holds(0)).toBe(false), PATIENCE);
+    await vi.waitFor(() => expect(first.holds(0)).toBe(false), POLL);
     await proxy.set({ kind: "none" });
-    await vi.waitFor(() => expect(first.holds(0)).toBe(true), PATIENCE);
+    await vi.waitFor(() => expect(first.holds(0)).toBe(true), POLL);
     await first.stop();
     expect(await members("group")).toEqual([]);
 
@@ -143,7 +144,7 @@ describe.skipIf(await kubernetesSkipReason())("a Kubernetes API that fails", () 
     });
     const next = process("next", "place");
     next.start();
-    await vi.waitFor(() => expect(next.held.size).toBe(SHARDS), PATIENCE);
+    await vi.waitFor(() => expect(next.held.size).toBe(SHARDS), POLL);
     expect(await members("place")).toEqual(["place-member-next"]);
     await next.stop();
   }, 120_000);

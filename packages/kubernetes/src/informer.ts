@@ -39,7 +39,7 @@ export interface Informer<T> {
   readonly synced: Promise<void>;
   get(key: string): Readonly<T> | undefined;
   list(): Readonly<T>[];
-  /** Milliseconds since the last sign of life of the stream; undefined before the first list. */
+  /** Milliseconds since the last list or watch event; undefined before the first list. */
   lagMs(): number | undefined;
   stop(): Promise<void>;
 }

@@ -26,11 +26,10 @@ export function heapGrowthPercent(usedBytes: number): number {
 /**
  * Sets V8's allowed heap growth between two full collections according to the heap's size. By
  * default V8 lets a heap grow to a multiple, which is too much for many services on one machine; a
- * percentage small enough for large heaps would collect small ones all the time.
- *
- * V8 reads the percentage at the end of a full collection. The heap is measured after each small
- * collection, that is before: the size left by the previous full collection would let a
- * fast-growing heap, like that of 100,000 nodes, far exceed its bound.
+ * percentage small enough for large heaps would collect small ones all the time. V8 reads the
+ * percentage at the end of a full collection, so it is set before, from the heap size after each
+ * small collection. With the size after the previous full collection, a fast-growing heap, like
+ * that of 100,000 nodes, would far exceed its bound.
  *
  * @param setPercent replaces V8's flag in tests.
  * @returns a function that stops it.

@@ -44,7 +44,7 @@ export class Readiness {
     this.#checks = options.checks ?? {};
   }
 
-  /** Marks the service as not ready; `what` names the step of the start. */
+  /** Marks the service as not ready; `step` names the step of the start. */
   starting(step: string): void {
     this.#reason = `starting: ${step}`;
   }

@@ -34,7 +34,7 @@ export interface ProcessSpec {
   readonly startTimeoutMs?: number;
   /** Aborts the start and ends the process. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the process with the caller. */
+  /** Ends the process when the caller exits. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 

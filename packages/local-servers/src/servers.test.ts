@@ -31,7 +31,7 @@ test("an interrupted initialization of a data directory, or of the template that
     await first.stop();
     const kept = readdirSync(cache);
     expect(kept).toEqual([expect.stringMatching(/^postgresql-data-[\d.]+.*-[0-9a-f]{8}$/)]);
-    // Remains of both when they are killed before they are complete.
+    // Create what remains when the creation of the template and that of a data folder are killed.
     const copy = join(cache, kept[0] ?? "");
     renameSync(copy, `${copy}.new`);
     rmSync(join(`${copy}.new`, "PG_VERSION"));

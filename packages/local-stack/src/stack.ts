@@ -61,7 +61,7 @@ export interface PyflyteTarget {
 
 export interface StackOptions {
   readonly progress: Progress;
-  /** Ends child processes when this process dies. */
+  /** Ends child processes when this process exits, even when it is killed. */
   readonly watchdog: ProcessWatchdog;
   /** Aborts the start, and stops its processes. */
   readonly signal: AbortSignal;

@@ -56,12 +56,12 @@ test("plugin services wait until propeller has created the streams", async () =>
   const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
   for (const stream of STREAMS) await propeller.ensureStream(stream);
   await waiting;
-  const heard: string[] = [];
+  const received: string[] = [];
   await echo.subscribe(
     { stream: "FLYTE_TASKS", durable: "plugin-echo", subjects: ["flyte.task.echo.*"], maxInFlight: 4, batch: 4 },
     (messages) => {
       for (const message of messages) {
-        heard.push(message.subject);
+        received.push(message.subject);
         if (message.subject.endsWith(".8")) message.discard("unreadable");
         else message.ack();
       }
@@ -69,7 +69,7 @@ test("plugin services wait until propeller has created the streams", async () =>
   );
   await propeller.publish("flyte.task.echo.9", Buffer.from("x"));
   await propeller.publish("flyte.task.echo.8", Buffer.from("x"));
-  await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(["flyte.task.echo.9", "flyte.task.echo.8"])));
+  await vi.waitFor(() => expect(received).toEqual(expect.arrayContaining(["flyte.task.echo.9", "flyte.task.echo.8"])));
   const manager: JetStreamManager = await jetstreamManager(await as("all"), { checkAPI: false });
   await vi.waitFor(async () => expect((await manager.streams.info("FLYTE_TASKS")).state.messages).toBe(0));
   expect((await manager.streams.info("FLYTE_DEAD_LETTERS")).state.messages).toBe(1);

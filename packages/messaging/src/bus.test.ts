@@ -239,7 +239,7 @@ test("publishers and subscribers recreate streams that the server has lost", asy
     await vi.waitFor(() => expect([...seen]).toEqual(["kept"]), { timeout: 30_000 });
 
     await comeBackEmpty();
-    // A stream of interest acknowledges also the messages for which there is no consumer yet.
+    // A stream with interest retention also acknowledges messages for which no consumer exists yet.
     await vi.waitFor(
       async () => {
         for (const kind of ["work", "news"]) await publisher?.publish(`${kind}.b`, bytes(kind));
@@ -254,11 +254,11 @@ test("publishers and subscribers recreate streams that the server has lost", asy
 });
 
 test("ephemeral messages reach the current listeners", async () => {
-  const heard: string[] = [];
-  const listening = bus.subscribeEphemeral("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
+  const received: string[] = [];
+  const listening = bus.subscribeEphemeral("hello.*", (subject, data) => received.push(`${subject} ${text(data)}`));
   await vi.waitFor(() => {
     bus.publishEphemeral("hello.x", bytes("hi"));
-    expect(heard).toContain("hello.x hi");
+    expect(received).toContain("hello.x hi");
   }, 30_000);
   await listening.close();
 });
@@ -284,10 +284,10 @@ test("buses with different scopes share streams and receive only their own messa
   const seen: string[] = [];
   const join = async (name: string) => {
     const own = scopedBus(bus, party(name));
-    const hear = (how: string) => (data: Uint8Array) => void seen.push(`${name} ${how} ${text(data)}`);
+    const record = (how: string) => (data: Uint8Array) => void seen.push(`${name} ${how} ${text(data)}`);
     const handler = (how: string) => (messages: readonly { data: Uint8Array; ack(): void }[]) => {
       for (const message of messages) {
-        hear(how)(message.data);
+        record(how)(message.data);
         message.ack();
       }
     };
@@ -298,7 +298,7 @@ test("buses with different scopes share streams and receive only their own messa
       handler("news"),
     );
     await news.setSubjects(["news.party"]);
-    own.subscribeEphemeral("told.party", (_, data) => hear("told")(data));
+    own.subscribeEphemeral("told.party", (_, data) => record("told")(data));
     return own;
   };
   const [one, two] = [await join("one"), await join("two")];

@@ -21,7 +21,7 @@ export interface BusMessage {
   /** 1 for the first delivery. */
   readonly deliveries: number;
   ack(): void;
-  /** Asks for redelivery after the delay. */
+  /** Requests redelivery after the delay. */
   nak(delayMs?: number): void;
   /**
    * Stores the message as a dead letter with the reason why no consumer can take it, then
@@ -36,8 +36,8 @@ export interface SubscribeOptions {
   readonly durable: string;
   readonly subjects: readonly string[];
   /**
-   * Maximum of unacknowledged messages over all sharers, for backpressure. Batches are fetched
-   * whole, so there may briefly be several times as many.
+   * Maximum of unacknowledged messages over all processes that share the consumer, for
+   * backpressure. Batches are fetched whole, so the number may briefly be several times as large.
    */
   readonly maxInFlight: number;
   /** Maximum number of messages per call of the handler. */
@@ -55,8 +55,8 @@ export interface SubscribeOptions {
 
 export interface ExclusiveSubscribeOptions extends SubscribeOptions {
   /**
-   * Time without its process after which the server deletes the consumer and the messages that only
-   * it would get.
+   * Time without activity of its process after which the server deletes the consumer and the
+   * messages that only this consumer would get.
    */
   readonly inactiveThresholdMs: number;
 }
@@ -97,7 +97,7 @@ export interface Bus {
    *   false, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
-  /** Sends to the current listeners without acknowledgement; a loss is not reported. */
+  /** Sends to the current subscribers without acknowledgement; a loss is not reported. */
   publishEphemeral(subject: string, data: Uint8Array): void;
   /**
    * Hands batches to the handler, one call at a time; when it rejects, the unacknowledged messages

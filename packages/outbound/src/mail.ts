@@ -36,7 +36,8 @@ export function isMailAddress(text: string): boolean {
 /**
  * Hands a mail to the server.
  *
- * @throws SendRefused when the server will never accept it, as for an unknown recipient; SendLater
+ * @throws PermanentSendError when the server will never accept it, as for an unknown recipient;
+ *   RetryableSendError
  *   otherwise.
  */
 export async function sendMail({ messageId, from, to, subject, html }: Mail, options: SmtpOptions): Promise<void> {
@@ -69,8 +70,8 @@ export async function sendMail({ messageId, from, to, subject, html }: Mail, opt
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /**
- * Only the server's answer about this mail is permanent; the operator can mend a wrong password,
- * for example.
+ * Converts an error of the mail library to the error to throw. Only the server's refusal of this
+ * mail is permanent: the operator can correct a wrong password, for example.
  */
 function failureOf(cause: unknown, host: string): Error {
   const { code, responseCode, message } = cause as { code?: string; responseCode?: number; message?: string };

@@ -105,14 +105,17 @@ test("all addresses that a host name resolves to are checked at the time of the 
 
 test("plain HTTP is used only where it is allowed", async () => {
   expect(await posted(receiver.url, { ...local, allowHttp: false })).toMatchObject({
-    name: "SendRefused",
+    name: "PermanentSendError",
     message: "the address begins with http:, and only https: is allowed",
   });
 });
 
 test("a receiver that does not respond times out, and an unreachable host is retried later", async () => {
   const silent = await webhookReceiver(() => "hang");
-  expect(await posted(silent.url, { ...local, timeoutMs: 50 })).toMatchObject({ name: "SendLater" });
+  expect(await posted(silent.url, { ...local, timeoutMs: 50 })).toMatchObject({ name: "RetryableSendError" });
   await silent.stop();
-  expect(await posted(silent.url)).toMatchObject({ name: "SendLater", message: expect.stringContaining("cannot be reached") as unknown });
+  expect(await posted(silent.url)).toMatchObject({
+    name: "RetryableSendError",
+    message: expect.stringContaining("cannot be reached") as unknown,
+  });
 });

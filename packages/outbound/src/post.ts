@@ -34,8 +34,9 @@ const SHOWN_BYTES = 200;
 /**
  * Posts to an address that a user has named; resolves when the receiver has accepted it (2xx).
  *
- * @throws SendRefused for a forbidden address and for 410 Gone.
- * @throws SendLater with the answer's status and its beginning, or the reason why there was none.
+ * @throws PermanentSendError for a forbidden address and for 410 Gone.
+ * @throws RetryableSendError with the answer's status and its beginning, or the reason why there
+ *   was none.
  */
 export async function post({ url, headers, body }: Post, options: PostOptions): Promise<void> {
   let target = url;
@@ -58,7 +59,7 @@ interface PostResponse {
   readonly beginning: string;
 }
 
-/** @throws SendRefused */
+/** @throws PermanentSendError */
 function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
   // The address itself may be a secret: errors omit it.
   if (!URL.canParse(text)) throw new PermanentSendError("the address is not a URL");
@@ -68,7 +69,7 @@ function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
   }
   if (url.username !== "" || url.password !== "") throw new PermanentSendError("the address contains a user or a password");
   const host = hostOf(url);
-  // Sockets call no resolver for IP addresses.
+  // Check IP addresses here, because sockets call no resolver for them.
   if (isIP(host) !== 0 && !allow(host)) throw forbiddenAddress(host, host);
   return url;
 }
@@ -97,7 +98,7 @@ async function send(url: URL, { headers, body }: Omit<Post, "url">, options: Pos
     );
     request.on("error", fail);
     request.on("response", (response: IncomingMessage) => {
-      readBeginning(response)
+      readStart(response)
         .then((beginning) => {
           clearTimeout(timer);
           request.destroy();
@@ -111,7 +112,7 @@ async function send(url: URL, { headers, body }: Omit<Post, "url">, options: Pos
 }
 
 /** Stops reading after the beginning. */
-async function readBeginning(response: IncomingMessage): Promise<string> {
+async function readStart(response: IncomingMessage): Promise<string> {
   let text = "";
   try {
     for await (const chunk of response) {

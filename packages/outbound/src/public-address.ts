@@ -47,7 +47,7 @@ function listOf(subnets: readonly (readonly [string, number])[]): BlockList {
  * True for an address of the public internet. Loopback, private, link-local, carrier and
  * documentation networks are not, nor are multicast and the metadata services of clouds. IPv6
  * addresses that embed IPv4 ones (mapped, NAT64, 6to4, Teredo) never are: no name resolves to one
- * for an honest reason.
+ * for a legitimate reason.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

@@ -1,6 +1,6 @@
 /** The receiver did not accept the message; a retry may succeed. */
 export class RetryableSendError extends Error {
-  override readonly name = "SendLater";
+  override readonly name = "RetryableSendError";
 
   constructor(
     message: string,
@@ -14,5 +14,5 @@ export class RetryableSendError extends Error {
 
 /** The receiver will never accept the message. */
 export class PermanentSendError extends Error {
-  override readonly name = "SendRefused";
+  override readonly name = "PermanentSendError";
 }

@@ -101,8 +101,8 @@ export const podSettings: z.ZodType<PodConfig> = z.strictObject({
           /** Node label that names the size of a partition. */
           partitionSizeLabel: z.string().default("k8s.amazonaws.com/gpu-partition-size"),
           /**
-           * Node affinity of pods that request a whole device; absent: the label of the size does
-           * not exist.
+           * Node affinity of pods that request a whole device; absent: nodes without the label of
+           * the partition size.
            */
           unpartitionedRequirement: requirement.optional(),
           /** Toleration of pods that request a whole device. */

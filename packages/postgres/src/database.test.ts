@@ -92,11 +92,11 @@ test("a connection that breaks inside a transaction fails that transaction, and 
 });
 
 test("a listener survives a lost connection and reports that notifications may have been missed", async () => {
-  const heard: string[] = [];
+  const notifications: string[] = [];
   let wake: () => void = () => undefined;
   const next = () => new Promise<void>((resolve) => (wake = resolve));
   const listening = await db.listen("things", (payload) => {
-    heard.push(payload);
+    notifications.push(payload);
     wake();
   });
   const first = next();
@@ -105,6 +105,6 @@ test("a listener survives a lost connection and reports that notifications may h
   const again = next();
   await db.query({ text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flyte-ts listen things'" });
   await again;
-  expect(heard).toEqual(["", "x", ""]);
+  expect(notifications).toEqual(["", "x", ""]);
   await listening.close();
 });

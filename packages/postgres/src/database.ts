@@ -25,7 +25,7 @@ export interface Database extends Queryable {
   /**
    * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. When
    * the connection is lost during COMMIT the outcome is unknown and the error says so
-   * (`CommitUnknown`); callers repeat with the same keys.
+   * (`CommitOutcomeUnknownError`); callers repeat with the same keys.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /**
@@ -52,14 +52,14 @@ export interface PoolOptions {
  */
 const IDLE_MS = 10_000;
 /**
- * Age at which a connection is replaced, s: frequent polls, twice a second, keep some from ever
- * being idle that long.
+ * Age at which a connection is replaced, s. Polls twice a second keep some connections from ever
+ * being idle for IDLE_MS.
  */
 const LIFETIME_S = 30;
 
 /** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
 export class CommitOutcomeUnknownError extends Error {
-  override readonly name = "CommitUnknown";
+  override readonly name = "CommitOutcomeUnknownError";
 }
 
 // Parses int8 as bigint: ids and nanosecond durations exceed doubles.

@@ -1,6 +1,6 @@
 /** The input is malformed, or of a kind that this decoder does not support. */
 export class UnsupportedEncodingError extends Error {
-  override readonly name = "Unfamiliar";
+  override readonly name = "UnsupportedEncodingError";
 }
 
 /** Maximum nesting of messages, the same as the library's. */

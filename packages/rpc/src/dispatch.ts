@@ -28,8 +28,8 @@ export interface Dispatch {
 }
 
 /**
- * Sends one message of a stream; resolves when the next may be sent. The signal is the call's,
- * after the interceptors.
+ * Sends one message of a stream; resolves when the next may be sent. `signal` is the signal of the
+ * call, as the interceptors changed it.
  */
 export type Emit = (message: Message | EncodedMessage, signal: AbortSignal) => Promise<void>;
 
@@ -91,7 +91,7 @@ function implementationOf(served: ServedService, method: DescMethod): AnyMethod 
 
 /** Logs an undeclared failure of a handler with its stack: the caller sees a constant text only. */
 function report(thrown: unknown, { logger, context }: { logger: Logger; context: CallContext }): RpcError {
-  // Errors after the caller has gone are a consequence of that, and no answer is sent.
+  // An error after the caller's disconnect follows from it and is not logged; no answer is sent.
   if (!(thrown instanceof RpcError) && context.signal.aborted)
     return new RpcError(Code.CANCELLED, "the caller has disconnected", { cause: thrown });
   const error = toRpcError(thrown);

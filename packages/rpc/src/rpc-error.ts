@@ -32,7 +32,7 @@ export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: Exclude<Code, 0>;
   readonly details: readonly ErrorDetail[];
-  /** True for a failed call of a client that no server received: there was no connection. */
+  /** True when a client's call failed before it had a connection, so that no server received it. */
   readonly notSent: boolean;
   readonly #received: Status | undefined;
 

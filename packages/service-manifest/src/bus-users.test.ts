@@ -31,7 +31,8 @@ test("a wildcard of consumers excludes the consumers of other users", () => {
   const { allow, deny } = users.engine?.publish ?? { allow: [], deny: [] };
   expect(allow).toContain("$JS.ACK.FLYTE_EVENTS.*.>");
   expect(deny).toEqual(expect.arrayContaining(["$JS.ACK.FLYTE_EVENTS.recorder.>", "flyte.dead.recorder.>", "flyte.dead.plugin-demo.>"]));
-  // Consumers of streams from which it receives nothing need no exception.
+  // The engine consumes nothing from FLYTE_TASKS, so its wildcard needs no exception for the
+  // consumers of that stream.
   expect(deny.filter((subject) => subject.includes("FLYTE_TASKS"))).toEqual([]);
 });
 

@@ -8,8 +8,8 @@ export interface BusPermissions {
 
 const ALL_STREAMS = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"] as const;
 /**
- * Streams that every creator of streams creates: their content is private, and their state is of no
- * use to it.
+ * Bookkeeping streams, which every service that creates streams creates as well. The service may
+ * not read their messages; it may read the state of {@link READABLE_BOOKKEEPING} only.
  */
 const BOOKKEEPING = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD"] as const;
 /** Bookkeeping streams whose state creators read. */
@@ -21,9 +21,9 @@ export function busServices(services: readonly ServiceManifest[]): readonly Serv
 }
 
 /**
- * Derives the permissions of each bus user from the manifests. A user publishes and receives its
- * own messages, handles its own consumers and nothing else; streams are created by the services
- * that declare it. Stored messages are read by none.
+ * Derives the permissions of each bus user from the manifests. A user may publish and receive its
+ * own messages, use its own consumers, and create the streams that its manifest declares. No user
+ * may read stored messages directly.
  */
 export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<string, BusPermissions>> {
   const users = busServices(services).map((service) => ({ id: service.id, access: busAccess(service) }));
@@ -75,7 +75,10 @@ function permissions(id: string, access: BusAccess, users: readonly BusUser[]): 
   };
 }
 
-/** Lists what a wildcard grants by accident: consumers of other users, and their dead letters. */
+/**
+ * Lists the subjects that a wildcard would grant by accident: consumers of other users, and their
+ * dead letters.
+ */
 function othersConsumers(id: string, { consumes }: BusAccess, users: readonly BusUser[]): readonly string[] {
   const streams = new Set(consumes.map(({ stream }) => stream));
   const others = users.filter((user) => user.id !== id).flatMap((user) => user.access.consumes.filter(({ durable }) => durable !== "*"));

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { manifestSchema, type ServiceManifest, type ServiceManifestInput } from "./manifest-schema.js";
 
-/** A manifest whose port of health and metrics is known to exist where it was given. */
+/**
+ * A manifest whose `opsPort` has the type of the given value: a number, not undefined, where a port
+ * was given.
+ */
 export type DefinedService<OpsPort> = ServiceManifest & { readonly opsPort: OpsPort };
 
 /**

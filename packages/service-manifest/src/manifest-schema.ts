@@ -42,7 +42,7 @@ const permissionSchema = z
     rareVerbs: z.record(z.string(), z.string()).default({}),
     /**
      * API group and version, such as `ray.io/v1`, of another operator's resource. The rule applies
-     * where the cluster serves it: `flyte-ts doctor` does not ask for it elsewhere.
+     * where the cluster serves that version: elsewhere `flyte-ts doctor` does not check the rule.
      */
     whenServed: z
       .string()
@@ -58,8 +58,8 @@ const busSchema = z.strictObject({
   publishes: texts.default([]),
   subscribes: texts.default([]),
   /**
-   * Streams that it creates and updates; JetStream's API is closed to it for all others, except for
-   * their state.
+   * Streams that the service creates and updates. It may not change other streams; it may read the
+   * state of those in `readsStreams`.
    */
   createsStreams: texts.default([]),
   /** Reads the state of these streams beside those that it creates. */
@@ -74,7 +74,10 @@ const busSchema = z.strictObject({
 });
 
 const secretSchema = z.strictObject({
-  /** Environment variable; `FLYTE_TS_` and the id in capitals open those that are settings. */
+  /**
+   * Environment variable. The name of one that holds a setting begins with `FLYTE_TS_` and the id
+   * in capitals.
+   */
   variable: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   /** Name of the Kubernetes Secret. */
   secret: kebabCase,
@@ -90,8 +93,9 @@ const requirementsSchema = z.strictObject({
       /** Name in the local stack, if it differs. */
       stackName: z.string().optional(),
       /**
-       * Position in a backup. A database may be saved after those to whose rows it refers, never
-       * before: a restored one may then hold facts that the others lack, but not the reverse.
+       * Position in the order of a backup. A database is saved before the databases to whose rows
+       * it refers: after a restore a later one may hold facts that an earlier one lacks, never the
+       * reverse.
        */
       backupPosition: z.int(),
     })
@@ -114,7 +118,7 @@ const requirementsSchema = z.strictObject({
 const workloadSchema = z.strictObject({
   /** Name of the objects and of the service account. Default: `flyte-` and the id. */
   name: kebabCase.optional(),
-  /** Opens the generated file: why the workload has this form. */
+  /** Text at the top of the generated file: the reason for the form of the workload. */
   comment: z.string().optional(),
   kind: z.enum(["Deployment", "StatefulSet"]).default("Deployment"),
   replicas: z.int().min(1).default(2),

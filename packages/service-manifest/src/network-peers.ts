@@ -7,10 +7,11 @@ export const NETWORK_PEERS = {
   /** Identity providers, webhooks, APIs of other providers. */
   https: [443],
   /**
-   * By its Service, or by the port of its machines: a policy applies to the end of a connection.
+   * Port of the Kubernetes API's Service (443) and of its machines (6443): a network policy checks
+   * the final destination of a connection.
    */
   kubernetes: [443, 6443],
-  /** Clouds, and S3 services with a port of their own. */
+  /** Cloud stores (443), and S3 servers with a port of their own (9000). */
   blobs: [443, 9000],
   /** Cloud stores alone, which have no port of their own. */
   cloudBlobs: [443],

@@ -24,11 +24,10 @@ export interface PluginHost {
 export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
 
 /**
- * Runs attempts of tasks to their end. The three methods are called one at a time per attempt, may
- * be repeated, and may meet an attempt that an earlier process started.
- *
- * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other
- * error, retries the request later.
+ * Runs attempts of tasks until they are terminal. The three methods are called one at a time per
+ * attempt, may be repeated, and may get an attempt that an earlier process started. A thrown
+ * PermanentFailure or RetryableFailure ends the attempt; a thrown RetryLater, or any other error,
+ * retries the request later.
  */
 export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
@@ -60,8 +59,8 @@ export interface Plugin {
    */
   listAttempts?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
   /**
-   * Called when the end has been recorded: removes the attempt's objects, as `delete_resources`
-   * says.
+   * Called when the terminal phase has been recorded: removes the attempt's objects if
+   * `delete_resources` says so.
    */
   finalize?(request: TaskRequest): Promise<void> | void;
 }

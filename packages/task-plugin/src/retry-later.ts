@@ -1,7 +1,7 @@
 import type { Progress } from "./status.js";
 
 export interface RetryLaterOptions {
-  /** Status shown to the user meanwhile. */
+  /** Status shown to the user until the retry. */
   readonly status?: Progress;
   /** Delay before the next try, ms; default: a growing delay with jitter. */
   readonly retryAfterMs?: number;

@@ -78,7 +78,7 @@ export class OtlpExporter implements SpanSink {
       if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
       return response.ok;
     };
-    // Dropped when the receiver stays unreachable or busy.
+    // Drops the spans when the receiver stays unreachable or busy.
     return retry(post, RETRIES).catch(() => false);
   }
 }

@@ -379,8 +379,8 @@ describe("hostile requests", () => {
 });
 
 test("missing attributes are refused with the text that clients of Flyte 1.16 recognize", async () => {
-  const asked = { project: scope.project, domain: "staging", resourceType: MatchableResource.TASK_RESOURCE };
-  await expect(admin.getProjectDomainAttributes(asked)).rejects.toMatchObject({
+  const request = { project: scope.project, domain: "staging", resourceType: MatchableResource.TASK_RESOURCE };
+  await expect(admin.getProjectDomainAttributes(request)).rejects.toMatchObject({
     code: Code.NOT_FOUND,
     message: expect.stringContaining(
       `Resource [{Project:${scope.project} Domain:staging Workflow: LaunchPlan: ResourceType:TASK_RESOURCE}] not found`,

@@ -20,7 +20,7 @@ export const manifest = defineService({
   ],
   opsPort: 10_254,
   requires: {
-    // Its rows refer to no other database; those of the others refer to it.
+    // Admin's rows refer to no other database; those of the other databases refer to admin's.
     database: { name: "flyteadmin", stackName: "postgres", backupPosition: 3 },
     bus: {
       publishes: ["flyte.recorded.*", "flyte.wake.*", "flyte.admin.changed"],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 test("migrations keep the previous build working, or declare from which build on they do not", () => {
-  // No build before 0006 was released.
+  // No build with fewer migrations than 0006 was released.
   expect(findIncompatibleMigrations(directory, { from: "0006" })).toEqual([]);
 });
 

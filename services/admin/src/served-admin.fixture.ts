@@ -50,8 +50,8 @@ export async function serveAdmin(
   };
   await seedProjects(deps);
   // Without a bus there are no notifications of changes.
-  const deaf = { subscribeEphemeral: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
-  const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : deaf });
+  const silentBus = { subscribeEphemeral: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
+  const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
   const server: RpcServer = createRpcServer({

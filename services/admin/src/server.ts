@@ -69,7 +69,8 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
         ...taskExecutionRpcs(deps),
         ...eventRpcs(deps),
       },
-      // With authentication, the rules read everything that a request refers to, including nodes.
+      // With authentication, the access rules read everything that a request refers to, including
+      // nodes, so the request is decoded completely.
       deps.compilerWorker === undefined || access !== undefined ? {} : { createWorkflow: decodeWorkflowRequest },
     ),
     implement(DataProxyService, dataProxyRpcs(deps)),

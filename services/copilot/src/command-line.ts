@@ -7,7 +7,7 @@ import type { InputsFormat } from "./download/download-inputs.js";
 
 export interface DownloadCommand {
   readonly name: "download";
-  /** Undefined: there are no inputs, and it only waits for the uploader. */
+  /** Undefined: the task has no inputs, and the command only waits for the uploader. */
   readonly inputs:
     | { readonly from: string; readonly folder: string; readonly format: InputsFormat; readonly withFiles: boolean }
     | undefined;

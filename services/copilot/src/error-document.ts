@@ -6,7 +6,8 @@ import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_
 import { CopilotError } from "./copilot-error.js";
 
 /**
- * Encodes error.pb in the form that readers of an attempt's end expect. The failure is retryable.
+ * Encodes error.pb in the form that readers of an attempt's result expect. The failure is
+ * retryable.
  */
 export function errorDocument(code: string, error: unknown, at: Date): Uint8Array {
   const message = error instanceof Error ? error.message : String(error);

@@ -54,8 +54,8 @@ test("a header added after signing is refused", async () => {
 
 test("a signed header that is repeated is refused", async () => {
   const { headers } = sign({ method: "GET", path: "/bucket/k", headers: { "x-pad": "p".repeat(12_000) } }, `127.0.0.1:${server.port}`);
-  // Otherwise its value would be added to the text to be signed for each name, before the signature
-  // is rejected.
+  // Without the check, the server would add the header's value to the text to be signed once per
+  // name, before it rejects the signature.
   const authorization = (headers["authorization"] ?? "").replace("SignedHeaders=", `SignedHeaders=${"x-pad;".repeat(2_500)}`);
   const answer = await sendRaw(server.port, { method: "GET", path: "/bucket/k", headers: { ...headers, authorization } });
   expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining("SignedHeaders contains a duplicate")]);
@@ -413,7 +413,7 @@ test("preflight requests of allowed origins succeed", async () => {
 });
 
 describe("web pages", () => {
-  const asked = (headers: Record<string, string>, method = "GET", host = `127.0.0.1:${server.port}`) => {
+  const send = (headers: Record<string, string>, method = "GET", host = `127.0.0.1:${server.port}`) => {
     const signed = sign({ method, path: "/bucket/page" }, host);
     return sendRaw(server.port, { method, path: "/bucket/page", headers: { ...signed.headers, host, ...headers } });
   };
@@ -430,7 +430,7 @@ describe("web pages", () => {
       [{}, "GET", "evil.example:30002"],
       [{}, "PUT", "evil.example:30002"],
     ] as const) {
-      const answer = await asked(headers, method, host);
+      const answer = await send(headers, method, host);
       expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([403, null]);
     }
     const preflight = { ...evil, "access-control-request-method": "PUT" };
@@ -442,6 +442,6 @@ describe("web pages", () => {
     await put("page", "content");
     const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
     const framed = { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };
-    expect([(await asked(opened)).status, (await asked(framed)).status]).toEqual([200, 200]);
+    expect([(await send(opened)).status, (await send(framed)).status]).toEqual([200, 200]);
   });
 });

@@ -75,7 +75,8 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     registers: [options.metrics],
   });
 
-  // A presigned URL is a secret: pages of the same site that hold one may embed its object.
+  // Lets pages of the same site embed objects. A presigned URL is a secret, so only pages that hold
+  // it can embed its object.
   const { host, allowedHosts, allowedOrigins = [] } = options;
   const policy = createHttpPolicy({ listenAddress: host, allowedHosts, allowedOrigins, embedding: "same-site" });
 

@@ -33,7 +33,7 @@ export interface TestCluster {
   call(method: string, path: string, options?: { body?: unknown; type?: string; accept?: string }): Promise<Answer>;
   text(path: string): Promise<string>;
   watch(path: string, accept?: string): Watching;
-  /** Restarts it on the same directory. */
+  /** Restarts the cluster on the same directory. */
   restart(config?: Partial<Config>): Promise<void>;
   stop(): Promise<void>;
 }

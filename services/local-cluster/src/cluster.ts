@@ -40,7 +40,7 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** Called when the process must exit because its memory is ahead of the disk. */
+  /** Called when the process must exit because its memory holds writes that the disk rejected. */
   readonly fatal: (error: Error) => void;
   readonly now: () => number;
   /** Path of python/fork_server.py. */

@@ -61,8 +61,8 @@ test("acknowledged writes survive SIGKILL", async () => {
   const found = new Map(body.items.map((item) => [item.metadata.name, item]));
   for (const [name, { revision, value }] of acknowledged) {
     const item = found.get(name);
-    // A write in progress may have succeeded too, so the state may be newer than the last
-    // acknowledged one.
+    // The write in progress at the crash may have succeeded, so the state may be newer than the
+    // last acknowledged one.
     expect(Number(item?.metadata.resourceVersion)).toBeGreaterThanOrEqual(revision);
     expect([name, textAt(item, "data", "value")]).toEqual([name, value ?? textAt(item, "data", "value")]);
   }

@@ -7,7 +7,7 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Locks a data directory for this process; takes over the lock of a dead process.
+ * Locks a data directory for this process; takes over the lock of a process that has exited.
  *
  * @returns a function that releases it
  * @throws DataDirInUse

@@ -9,8 +9,8 @@ export interface KubeconfigTarget {
 }
 
 /**
- * Writes the kubeconfig. Over plain HTTP kubectl sends no bearer token, therefore the server's path
- * contains it.
+ * Writes the kubeconfig. Over plain HTTP kubectl sends no bearer token, so the path of the server's
+ * URL contains the token.
  */
 export function writeKubeconfig(path: string, { host, port, token }: KubeconfigTarget): void {
   const address = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

@@ -67,7 +67,7 @@ describe.skipIf(!present).each<{ access: Config["access"] }>([{ access: "open" }
     });
 
     test("applies, awaits, describes and deletes a pod and shows its logs", async () => {
-      // The pod ends when the test tells it, however slow kubectl is.
+      // The container exits when the test creates this file, however slow kubectl is.
       const end = join(k.folder, "end-of-life");
       await kubectl("apply", pod("life", `echo first; while [ ! -e ${end} ]; do sleep 0.05; done; echo last; exit 3`));
       await kubectl("wait --for=condition=Ready pod/life --timeout=10s");

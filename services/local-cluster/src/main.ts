@@ -24,7 +24,8 @@ try {
   });
   startIdleGc();
   const stop = () => {
-    // Applies also to a second signal. After any other end the next process adopts the pods.
+    // Runs at every exit after a requested shutdown, including one by a second signal. After any
+    // other exit, such as a crash, the next process adopts the pods.
     process.once("exit", () => cluster.killPodsNow());
     return cluster.close();
   };

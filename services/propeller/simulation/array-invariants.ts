@@ -7,7 +7,7 @@ import type { NodeStatus } from "@flyte-ts/workflow-crd/status";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 
-/** Arrays with more items running than they allow. */
+/** Finds arrays with more running items than their limit allows. */
 export function tooManyItems(statuses: Statuses, graph: GraphModel, model: Pick<WorkflowModel, "subWorkflows">): string[] {
   return Object.entries(statuses).flatMap(([id, { subNodeStatus }]) => {
     const node = graph.nodes.get(id) ?? (graph.onFailure?.id === id ? graph.onFailure : undefined);

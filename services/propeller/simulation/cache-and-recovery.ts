@@ -12,7 +12,9 @@ import type { GraphSpec, NodeSpec, WorkflowSpec } from "./fixtures/workflow.js";
 import type { Random } from "./random.js";
 import { type Catalog, keyOf } from "./services/catalog.js";
 
-/** The same workflow with some tasks cached, under few keys, so that calls coincide. */
+/**
+ * Returns the same workflow with some tasks cached under few keys, so that their calls coincide.
+ */
 export function withCaches(spec: WorkflowSpec, random: Random): WorkflowSpec {
   const node = (from: NodeSpec): NodeSpec => {
     if (from.kind === "branch") {
@@ -38,13 +40,13 @@ export function serializedKey({ template, inputs }: TaskRequest): string | undef
   return call === undefined ? undefined : keyOf(call);
 }
 
-/** Cache facts of an event that are wrong. */
+/** Describes a wrong claim of an event about the cache; undefined when there is none. */
 export function falseCacheClaim({ event, outputs }: ExecutionEvent, catalog: Catalog, overwrites: boolean): string | undefined {
   if (event.case !== "node" || event.value.targetMetadata.case !== "taskNodeMetadata") return undefined;
   const { id, phase, targetMetadata } = event.value;
   const { cacheStatus, catalogKey } = targetMetadata.value;
   if (phase !== NodeExecution_Phase.SUCCEEDED || catalogKey === undefined) return undefined;
-  // For outputs neither found nor stored, only the task is named.
+  // When outputs were neither found nor stored, the event names only the task.
   if (cacheStatus === CatalogCacheStatus.CACHE_PUT_FAILURE || cacheStatus === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return undefined;
   const key = `${catalogKey.datasetId?.name ?? ""}/${catalogKey.datasetId?.version ?? ""}/${catalogKey.artifactTag?.name ?? ""}`;
   const stored = catalog.artifacts.get(key);
@@ -105,7 +107,10 @@ export class PriorExecution {
     };
   }
 
-  /** Outcome in an event that was recovered although inputs or task differed. */
+  /**
+   * Describes an outcome that an event reports as recovered although inputs or task differ;
+   * undefined when there is none.
+   */
   falseRecovery({ event, inputs, outputs }: ExecutionEvent): string | undefined {
     if (event.case !== "node" || event.value.phase !== NodeExecution_Phase.RECOVERED) return undefined;
     const id = event.value.id?.nodeId ?? "";

@@ -185,8 +185,8 @@ export class Execution implements ServedExecution {
   }
 
   /**
-   * Schedules the other occurrences: an abort, foreign writes, resyncs, repairs, and the end of the
-   * unfair phase.
+   * Schedules an abort, foreign writes during the unfair phase, and periodic resyncs and watch
+   * events.
    */
   #plan(): void {
     const { after } = { after: this.#schedule.after.bind(this.#schedule) };
@@ -220,9 +220,9 @@ export class Execution implements ServedExecution {
   }
 
   /** Delivers a message to the propellers that are running at that moment. */
-  #notifyPropellers(tell: (propeller: Propeller) => void): void {
+  #notifyPropellers(notify: (propeller: Propeller) => void): void {
     this.#schedule.after(this.#random.between(1, 20), () => {
-      for (const propeller of this.#propellers) tell(propeller);
+      for (const propeller of this.#propellers) notify(propeller);
     });
   }
 

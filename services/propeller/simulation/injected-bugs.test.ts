@@ -10,7 +10,8 @@ function tasks(count: number, task: (at: number) => Partial<TaskSpec>): Workflow
   return { main: { nodes: Object.fromEntries(made) } };
 }
 
-// Shapes that often expose certain mistakes: random ones have become so varied that few do.
+// Workflows of shapes that often expose certain mistakes. Random workflows vary so much that few of
+// them do.
 const RETRIED = tasks(6, () => ({ inputs: { a: 1 }, attempts: 4, timeoutMs: 1_000 }));
 const CHAINS = tasks(36, (at) => ({ inputs: { a: at < 3 ? 1 : `n${at - 3}.o0` } }));
 const EQUAL = tasks(8, (at) => ({ inputs: { a: 1 }, ...(at > 3 ? { after: [`n${at - 4}`] } : {}) }));
@@ -60,7 +61,7 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
   { invariant: "everyExecutionEnds", bug: "waitsForEver", announced: true },
 ];
 
-/** Each shows in at least one of thirty worlds. */
+/** Maximum number of worlds tried for a mistake; each shows in at least one of thirty. */
 const WORLDS = 1_000;
 
 describe("the simulation finds", () => {

@@ -17,7 +17,7 @@ import type { PluginService } from "./services/plugin-service.js";
 import { isOver, type Resource, type ResourceStore } from "./world/resource-store.js";
 import type { SliceStore } from "./world/slice-store.js";
 
-/** Objects that a witness checks. */
+/** Objects that an invariant checker observes. */
 export interface ObservedSystem {
   readonly store: ResourceStore;
   readonly admin: Admin;
@@ -147,8 +147,9 @@ export class InvariantChecker {
   }
 
   /**
-   * Items of lists, and outputs that a node does not have, may be missing: workflows are random. So
-   * may those of a branch whose arm never ran.
+   * Checks a binding failure. Items of lists and outputs that the node does not have may be
+   * missing, since workflows are random. Outputs of a branch may be missing when its chosen arm
+   * never ran.
    */
   #bound({ outputResult }: NodeExecutionEvent): void {
     if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;

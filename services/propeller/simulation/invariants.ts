@@ -70,34 +70,34 @@ const WORKFLOW_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 4: 2
 
 /** Changes of a status write that return to an earlier state. */
 export function backwardSteps(before: WorkflowStatus, after: WorkflowStatus): string[] {
-  const said: string[] = [];
+  const violations: string[] = [];
   if (
     isTerminalWorkflow(before.phase) ? after.phase !== before.phase : (WORKFLOW_RANK[after.phase] ?? 0) < (WORKFLOW_RANK[before.phase] ?? 0)
   ) {
-    said.push(`workflow ${before.phase} → ${after.phase}`);
+    violations.push(`workflow ${before.phase} → ${after.phase}`);
   }
-  compare(before.nodeStatus ?? {}, after.nodeStatus ?? {}, { path: "", said });
-  return said;
+  compare(before.nodeStatus ?? {}, after.nodeStatus ?? {}, { path: "", said: violations });
+  return violations;
 }
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 
-function compare(before: Statuses, after: Statuses, { path, said }: { path: string; said: string[] }): void {
+function compare(before: Statuses, after: Statuses, { path, said: violations }: { path: string; said: string[] }): void {
   for (const [id, old] of Object.entries(before)) {
     const next = after[id];
     const name = path + id;
     if (next === undefined) {
       // A branch that starts again restarts its arms.
-      if (old.parentNode === undefined && old.phase !== 7) said.push(`node ${name} has lost its status`);
+      if (old.parentNode === undefined && old.phase !== 7) violations.push(`node ${name} has lost its status`);
       continue;
     }
     if (isTerminalNode(old.phase) && old.parentNode === undefined && next.phase !== old.phase)
-      said.push(`node ${name} ${old.phase} → ${next.phase}`);
+      violations.push(`node ${name} ${old.phase} → ${next.phase}`);
     const [a, b] = [old.attempts ?? 0, next.attempts ?? 0];
-    if (b < a) said.push(`node ${name} attempt ${a} → ${b}`);
+    if (b < a) violations.push(`node ${name} attempt ${a} → ${b}`);
     else if (a === b && !isTerminalNode(next.phase) && rank(next) < rank(old) && old.parentNode === undefined)
-      said.push(`node ${name} ${old.phase} → ${next.phase}`);
-    if (a === b) compare(old.subNodeStatus ?? {}, next.subNodeStatus ?? old.subNodeStatus ?? {}, { path: `${name}/`, said });
+      violations.push(`node ${name} ${old.phase} → ${next.phase}`);
+    if (a === b) compare(old.subNodeStatus ?? {}, next.subNodeStatus ?? old.subNodeStatus ?? {}, { path: `${name}/`, said: violations });
   }
 }
 

@@ -5,7 +5,7 @@ import { numbers } from "./fixtures/workflow.js";
 import { Random } from "./random.js";
 import type { Outcome } from "./services/cluster.js";
 
-/** Outcomes of attempts: deterministic. */
+/** Outcomes of attempts, determined by the seed. */
 export class Outcomes {
   readonly #random: Random;
   readonly #successRate: number;
@@ -26,9 +26,9 @@ export class Outcomes {
 }
 
 function randomOutcome(random: Random, successRate: number): Outcome {
-  const fate = random.next();
-  if (fate < successRate) return { kind: "succeeds" };
-  if (fate < successRate + (1 - successRate) / 5) return { kind: "hangs" };
+  const draw = random.next();
+  if (draw < successRate) return { kind: "succeeds" };
+  if (draw < successRate + (1 - successRate) / 5) return { kind: "hangs" };
   return { kind: "fails", recoverable: random.chance(0.7), system: random.chance(0.4), cleanup: random.chance(0.3) };
 }
 

@@ -12,7 +12,7 @@ import type { Random } from "./random.js";
 
 /**
  * A workflow of a random shape: chains, fans, diamonds, branches, sub-workflows, failure nodes,
- * retries, deadlines, both policies.
+ * retries, deadlines, both failure policies.
  */
 export function randomWorkflow(random: Random): WorkflowSpec {
   const graphs: Record<string, GraphSpec> = {};
@@ -26,7 +26,7 @@ export function randomWorkflow(random: Random): WorkflowSpec {
     });
   const launchPlans: Record<string, WorkflowSpec> = {};
   const dynamics: Record<string, GraphSpec> = {};
-  // Each may use those created before it.
+  // A graph may use the graphs, launch plans and dynamic specs created before it.
   const limits = (nodes: number): GraphLimits => ({
     graphs: Object.keys(graphs),
     launchPlans: Object.keys(launchPlans),
@@ -70,10 +70,10 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
   const chained = random.next();
   for (let i = 0; i < nodes; i++) {
     const ids = Object.keys(made);
-    const giving = givers(made);
+    const sources = nodesWithOutputs(made);
     const source = (): Source => {
-      if (giving.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
-      const id = random.chance(chained) ? (giving.at(-1) ?? "") : random.pick(giving);
+      if (sources.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
+      const id = random.chance(chained) ? (sources.at(-1) ?? "") : random.pick(sources);
       const list = made[id]?.kind === "array" && random.chance(0.8);
       return `${id}.o0${list ? "[0]" : ""}`;
     };
@@ -85,7 +85,7 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
       after: ids.length > 0 && random.chance(0.2) ? [random.pick(ids)] : [],
     });
   }
-  const last = givers(made).at(-1);
+  const last = nodesWithOutputs(made).at(-1);
   return {
     nodes: made,
     outputs: { o0: last === undefined ? 0 : `${last}.o0` },
@@ -95,7 +95,7 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
 }
 
 /** Ids of nodes with outputs: the compiler rejects bindings to others. */
-function givers(nodes: Readonly<Record<string, NodeSpec>>): string[] {
+function nodesWithOutputs(nodes: Readonly<Record<string, NodeSpec>>): string[] {
   return Object.keys(nodes).filter((id) => nodes[id]?.kind !== "sleep");
 }
 

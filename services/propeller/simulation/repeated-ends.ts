@@ -28,8 +28,8 @@ export class EndRepeatChecker {
     if (event.case !== "node") return;
     const { phase, id } = event.value;
     const nodeId = id?.nodeId ?? "";
-    // Aborts and arms not chosen are in no status; both follow from the end of their graph or
-    // branch.
+    // The status does not contain aborts and arms not chosen, since both follow from the end of
+    // their graph or branch.
     if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
     const end: ObservedEnd = { event: event.value, outputs };
     const first = this.#firstEnds.get(nodeId);
@@ -41,14 +41,14 @@ export class EndRepeatChecker {
   ended(status: WorkflowStatus, blobs: ReadonlyMap<string, LiteralMap>): void {
     const nodes = resourceNodes(status.nodeStatus ?? {}, status);
     const end = endOfResource(status, status.nodeStatus ?? {}, 0n);
-    const said: string[] = [];
-    if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) said.push("the outputs of the execution");
+    const violations: string[] = [];
+    if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) violations.push("the outputs of the execution");
     for (const [nodeId, reported] of this.#firstEnds) {
       // A start node runs ahead of the status; an execution aborted first never stored it.
       if (status.phase !== WorkflowPhase.Success && reported.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
-      said.push(...lost(nodeId, reported, { nodes, blobs }));
+      violations.push(...lost(nodeId, reported, { nodes, blobs }));
     }
-    this.#missing = said;
+    this.#missing = violations;
   }
 
   /** Facts that could not be derived from the resource. */
@@ -91,12 +91,14 @@ function lost(nodeId: string, { event, outputs }: ObservedEnd, { nodes, blobs }:
   const node = nodes.get(nodeId);
   if (node === undefined) return isOfEarlierAttempt(event, nodes) ? [] : [`node ${nodeId}`];
   const end = endOfNode(node, { inferredReason: "lost", now: 0n, project: "p", domain: "d" });
-  const said: string[] = [];
-  if (end.phase !== event.phase) said.push(`the phase of node ${nodeId}: ${end.phase}, not ${event.phase}`);
-  if (event.outputResult.case === "error" && end.error?.code !== event.outputResult.value.code) said.push(`the error of node ${nodeId}`);
-  if (namesOutputs(event, { outputs, blobs }) && !hasOutputs(end, { node, blobs, outputs })) said.push(`the outputs of node ${nodeId}`);
-  if (event.deckUri !== end.deckUri) said.push(`the deck of node ${nodeId}`);
-  return [...said, ...lostTarget(nodeId, event, end)];
+  const violations: string[] = [];
+  if (end.phase !== event.phase) violations.push(`the phase of node ${nodeId}: ${end.phase}, not ${event.phase}`);
+  if (event.outputResult.case === "error" && end.error?.code !== event.outputResult.value.code)
+    violations.push(`the error of node ${nodeId}`);
+  if (namesOutputs(event, { outputs, blobs }) && !hasOutputs(end, { node, blobs, outputs }))
+    violations.push(`the outputs of node ${nodeId}`);
+  if (event.deckUri !== end.deckUri) violations.push(`the deck of node ${nodeId}`);
+  return [...violations, ...lostTarget(nodeId, event, end)];
 }
 
 function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { target }: NodeUpdate): string[] {
@@ -131,6 +133,6 @@ function hasOutputs(end: NodeUpdate, { node, blobs, outputs }: OutputsKnown): bo
 function isOfEarlierAttempt({ parentNodeMetadata, retryGroup }: NodeExecutionEvent, nodes: Known["nodes"]): boolean {
   if (parentNodeMetadata === undefined) return false;
   const parent = nodes.get(parentNodeMetadata.nodeId);
-  // A missing parent is reported itself.
+  // A missing parent is reported separately.
   return parent === undefined || String(parent.status.attempts ?? 0) !== retryGroup;
 }

@@ -34,13 +34,14 @@ export class CatalogAndRecovery {
   readonly #prior: PriorExecution | undefined;
   readonly #overwrites: boolean;
   readonly config: CacheConfig | undefined;
-  /** Computations that requests ask for, by the names of their pods. */
+  /** Requested computations, by the names of their pods. */
   readonly #pendingCalls = new Map<string, Computing>();
   readonly #computing = new Map<string, Computing & { readonly runs: () => boolean }>();
 
   constructor(private readonly world: CatalogAndRecoveryOptions) {
     const { options, schedule } = world;
-    // A separate source, so that worlds without it keep the outcome of their seed.
+    // A separate source of random numbers, so that worlds without catalog and recovery keep the
+    // outcome of their seed.
     const random = new Random(options.seed * 104_729 + 3);
     this.#random = random;
     this.#overwrites = random.chance(0.1);
@@ -67,7 +68,7 @@ export class CatalogAndRecovery {
     return former === undefined ? cached : { ...cached, recovers: "former" };
   }
 
-  /** Undefined for calls that others complete. */
+  /** Returns the result of a call; undefined for calls that other services answer. */
   answer(question: Call): CallResult | undefined {
     const catalog = this.#catalog;
     if (question.kind === "readPriorNode") return { kind: "value", value: this.#prior?.answer(question.id.nodeId) };

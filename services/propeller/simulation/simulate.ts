@@ -125,7 +125,8 @@ function newFleet(
   { seed, plain, propellers, bug }: SimulationOptions,
   { schedule, faults, lossless }: Pick<World, "schedule" | "faults" | "lossless">,
 ): Fleet | undefined {
-  // A separate source, so that worlds without them keep the outcome of their seed.
+  // A separate source of random numbers, so that worlds without a fleet keep the outcome of their
+  // seed.
   const random = new Random(seed * 15_485_863 + 11);
   // Without repairs, no message between two propellers may be lost.
   const processes = propellers ?? (plain !== true && !lossless && random.chance(0.3) ? 2 + random.int(2) : 0);

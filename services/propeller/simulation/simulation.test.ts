@@ -26,7 +26,7 @@ describe("the engine in a simulated world with faults", () => {
       seen.phases.add(result.phase);
     }
     expect(broken).toEqual([]);
-    // The worlds do fail, and executions reach every kind of end.
+    // Faults must occur in enough worlds, and executions must reach every terminal phase.
     if (count < 1_000) return;
     expect([...seen.phases].sort()).toEqual(["ABORTED", "FAILED", "SUCCEEDED"]);
     for (const faults of [seen.crashes, seen.reloads, seen.repairs, seen.sliced, seen.handedOver])

@@ -105,7 +105,7 @@ export const propellerConfigSchema = z.strictObject({
       sink: z.enum(["nats", "grpc"]).default("nats"),
       grpc: z
         .strictObject({
-          /** Default: `admin.endpoint`. */
+          /** Address of the public API. Default: `admin.endpoint`. */
           endpoint: z.string().optional(),
           /** Timeout of one call, ms; it is then repeated. */
           timeoutMs: milliseconds.min(100).default(15_000),
@@ -113,7 +113,7 @@ export const propellerConfigSchema = z.strictObject({
           concurrency: z.number().int().positive().default(64),
           /** Queue length beyond which superseded events are dropped. */
           maxWaiting: z.number().int().positive().default(20_000),
-          /** Default: `admin.auth`. */
+          /** Credentials for that API. Default: `admin.auth`. */
           auth: serviceAuthSchema.optional(),
         })
         .prefault({}),
@@ -146,9 +146,10 @@ export const propellerConfigSchema = z.strictObject({
     })
     .prefault({}),
   /**
-   * Maximum of concurrent reconciles. A worker reads a workflow that is new here and processes its
-   * observations. Reads wait for I/O, so thousands of workers help when thousands of workflows
-   * arrive at once; the rest of a reconcile is computation, which one process does serially.
+   * Maximum of concurrent reconciles. A worker reads a workflow that is new to this process and
+   * processes its observations. Reads wait for I/O, so thousands of workers help when thousands of
+   * workflows arrive at once; the rest of a reconcile is computation, which one process does
+   * serially.
    */
   workers: z.number().int().positive().default(100),
   /** Maximum of concurrent requests to the Kubernetes API, whatever the number of workers. */

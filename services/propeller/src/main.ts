@@ -52,7 +52,8 @@ const bus = scopedBus(
   dataPlaneScope(config.cluster),
 );
 
-// Workflows, tasks and other services refer to blobs by address.
+// Accepts only the address schemes of the configured prefixes, since workflows, tasks and other
+// services provide the addresses of blobs.
 const blobs = createBlobStore({ ...storage, schemes: schemesOf(storage.metadataPrefix, storage.rawOutputPrefix) });
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
 const adminChannel = openChannel({

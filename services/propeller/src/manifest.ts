@@ -72,9 +72,9 @@ export const manifest = defineService({
     },
     stack: ({ bucket, replicas }) => ({
       garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
-      // A single replica only has to survive its own restart: it starts when its predecessor is
-      // dead. The lease may therefore be long: a machine that is busy with a huge graph may delay
-      // renewals by seconds.
+      // A single replica only has to survive its own restart, since it starts after its predecessor
+      // has exited. The lease may therefore be long: a machine that is busy with a huge graph may
+      // delay renewals by seconds.
       ...(replicas === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
       storage: { metadataPrefix: `s3://${bucket}/metadata/propeller`, rawOutputPrefix: `s3://${bucket}/data` },
     }),

@@ -32,12 +32,12 @@ test("applies the catch-up policy to missed runs", () => {
 
 test("treats the last run as missed, too", () => {
   const hourly = { recurrence: intervalRecurrence(60 * MINUTE, 0) };
-  const situation = { watermark: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
-  expect(nextAction({ ...hourly, catchUp: "last" }, situation)).toEqual({
+  const state = { watermark: 0, now: 150 * MINUTE, missedAfterMs: 90_000 };
+  expect(nextAction({ ...hourly, catchUp: "last" }, state)).toEqual({
     kind: "start",
     at: 120 * MINUTE,
     from: 60 * MINUTE,
     isMissed: true,
   });
-  expect(nextAction({ ...hourly, catchUp: "none" }, situation)).toEqual({ kind: "skip", from: 60 * MINUTE, through: 120 * MINUTE });
+  expect(nextAction({ ...hourly, catchUp: "none" }, state)).toEqual({ kind: "skip", from: 60 * MINUTE, through: 120 * MINUTE });
 });

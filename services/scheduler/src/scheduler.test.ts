@@ -129,11 +129,11 @@ test("three replicas on one database start each run once, in order", async () =>
 });
 
 test("admin's response decides whether a run is retried", async () => {
-  let trouble = 2;
+  let failures = 2;
   failure = ({ spec }) => {
     switch (spec?.launchPlan?.name) {
       case "trouble":
-        return trouble-- > 0 ? new RpcError(Code.UNAVAILABLE, "not now") : undefined;
+        return failures-- > 0 ? new RpcError(Code.UNAVAILABLE, "not now") : undefined;
       case "inactive":
         return new RpcError(Code.INVALID_ARGUMENT, "inactive", {
           details: [{ schema: InactiveProjectSchema, message: create(InactiveProjectSchema, { id: "p" }) }],

@@ -241,14 +241,14 @@ export class Scheduler {
     if (claim.acquired) return undefined;
     const there = claim.watermark;
     if (there === undefined) {
-      // Handled like a new schedule, with the next list.
+      // The next list registers the schedule again, as a new one.
       this.#entries.delete(entry.schedule.key);
       this.#revision = undefined;
       entry.removed = true;
       throw new Error("the schedule's progress was deleted");
     }
     if (there.activatedAt !== entry.schedule.activatedAt) {
-      // The next list should contain it.
+      // The next list should contain the recorded activation.
       throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin has another`);
     }
     if (there.watermark !== entry.watermark) {
@@ -306,7 +306,7 @@ export class Scheduler {
   }
 }
 
-/** Permits of one second may be saved up. */
+/** Token bucket whose burst is the number of permits of one second. */
 function permitsOfASecond(perSecond: number): TokenBucket {
   return new TokenBucket({ burst: Math.max(perSecond, 1), intervalMs: 1_000 / perSecond });
 }

@@ -20,7 +20,7 @@ afterAll(async () => {
 const SCOPED = METHODS.filter(({ name }) => !OPEN_METHODS.includes(name) && !UNSCOPED_READS.includes(name));
 /** Reads of a whole project, which a role in any of its domains permits. */
 const PROJECT_READS: readonly string[] = ["GetProject", "GetProjectAttributes"];
-/** Methods that change something, which a viewer may not call even in its own scope. */
+/** Methods that only read. A viewer may call no other method, even in its own scope. */
 const READS = /^(Get(?!OrCreate)|List|Watch|Follow|Preview|CreateDownload)/;
 
 const PLACES: readonly (readonly [string, RequestScope])[] = [

@@ -135,7 +135,8 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
 export function mayPublish(user: User, subject: string): boolean {
   if (PUBLISHED_BY_USER[user].includes(subject) || subject === `flyte.probe.${user}`) return true;
   const own = CONSUMERS.filter((consumer) => consumer.user === user);
-  // A wildcard in a permission matches a whole token.
+  // A user with unknown consumer names has a permission with a wildcard, so it also covers the
+  // consumers of the other such users.
   const deadLetterSubjects = WILDCARD_USERS.includes(user) ? CONSUMERS.filter((consumer) => WILDCARD_USERS.includes(consumer.user)) : own;
   if (deadLetterSubjects.some(({ name }) => subject.startsWith(`flyte.dead.${name}.`) || subject.startsWith(`flyte.held.${name}.`)))
     return true;

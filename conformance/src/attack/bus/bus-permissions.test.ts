@@ -143,7 +143,9 @@ describe("actions of the server on behalf of a user", () => {
   });
 
   test.each(services)("%s cannot make the server republish its messages on subjects of other users", async (user) => {
-    const heard = ["flyte.event.>", "flyte.wake.>", "flyte.recorded.>", "flyte.task.>"].map((subject) => operator.subscribe(subject));
+    const subscriptions = ["flyte.event.>", "flyte.wake.>", "flyte.recorded.>", "flyte.task.>"].map((subject) =>
+      operator.subscribe(subject),
+    );
     await operator.flush();
     const durable = durables[user] ?? "plugin-unserved";
     const stored = [`flyte.probe.${user}`, `flyte.dead.${durable}.1`, `flyte.held.${durable}.1`];
@@ -159,7 +161,7 @@ describe("actions of the server on behalf of a user", () => {
     expect(refusals.filter((refusal) => stored.some((subject) => refusal.includes(`Publish to "${subject}"`)))).toEqual([]);
     expect(refusals.filter((refusal) => refusal.includes("MSG.GET") || refusal.includes("DIRECT.GET")).length).toBe(4 * reads.length);
     await operator.flush();
-    expect(heard.flatMap(({ received }) => received).filter(({ data }) => data.includes("forged"))).toEqual([]);
+    expect(subscriptions.flatMap(({ received }) => received).filter(({ data }) => data.includes("forged"))).toEqual([]);
   });
 
   async function configOf(stream: StreamName): Promise<unknown> {

@@ -104,7 +104,10 @@ async function registerReaders(): Promise<void> {
 }
 
 let count = 0;
-/** Number of attempts after failures that the task's code did not cause, plus one. */
+/**
+ * Number of attempts when all failures have causes other than the task's code: the first attempt
+ * and its retries.
+ */
 const ATTEMPTS = 5;
 /**
  * Starts an execution that finds a planted file where each attempt of its first task should have

@@ -72,8 +72,8 @@ const LARGE_BOMBS: Readonly<Record<string, Bomb>> = {
 const PER_MIB: Cost = { processorMs: 7, peakBytes: 2 * MIB };
 
 /**
- * Describes the faults of a refusal: no response, a server error, or more cost than a refusal of so
- * many bytes may have.
+ * Describes the faults of a refusal: no response, a server error, or a cost above the maximum for a
+ * refused request of this size.
  */
 async function describeFaults(bytes: number, act: () => Promise<string | number>): Promise<string[]> {
   let answer: string | number = "";

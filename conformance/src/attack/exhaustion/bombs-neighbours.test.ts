@@ -7,7 +7,7 @@ import { startVictim } from "../victim.fixture.js";
 // `ATTACK=full` measures how long other callers wait while bombs are refused. The short form does
 // not measure time.
 const FULL = process.env.ATTACK === "full";
-/** Concurrent bombs, and measured calls of the neighbour. */
+/** Number of concurrent bombs, and number of measured calls of the neighbour. */
 const CONCURRENCY = 100;
 const CALLS = 500;
 /** Number of rounds, of which the best counts: a busy machine slows single rounds. */

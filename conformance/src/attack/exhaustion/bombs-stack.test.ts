@@ -61,7 +61,8 @@ beforeEach(() => {
 afterEach(() => attacker?.close());
 
 /**
- * Describes the faults of a refusal: served, a server error, or more cost than a refusal may have.
+ * Describes the faults of a refusal: the request was served, the server failed with status 500, or
+ * the cost exceeded the maximum.
  */
 async function describeFaults(pid: number, act: () => Promise<number>): Promise<string[]> {
   let status = 0;

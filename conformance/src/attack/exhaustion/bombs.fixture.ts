@@ -23,7 +23,10 @@ function varint(value: number): Buffer {
   }
 }
 
-/** Nests field 1 in itself: a decoder follows wherever the message type has a message there. */
+/**
+ * Nests fields with these numbers, used in rotation. A decoder recurses wherever the message type
+ * has a message in such a field.
+ */
 export function nested(levels: number, numbers: readonly number[] = [1]): Buffer {
   const parts: Buffer[] = [];
   let length = 0;

@@ -29,17 +29,17 @@ function template(name: string, nodes: readonly NodeInit[]): WorkflowTemplate {
   });
 }
 
-const SLEEPER = "hostile.sleep";
-const SLEEPER_OF_MAPS = "hostile.sleep.map";
+const SLEEP_TASK = "hostile.sleep";
+const SLEEP_MAP_TASK = "hostile.sleep.map";
 
 /**
  * Registers sleep tasks that take their duration as input. The map variants declare lists, as
  * flytekit writes them.
  */
-export async function registerSleepers(client: FlyteClient): Promise<void> {
+export async function registerSleepTasks(client: FlyteClient): Promise<void> {
   const collectionType = { type: { case: "simple" as const, value: SimpleType.DURATION } };
   const lists = { duration: { type: { type: { case: "collectionType" as const, value: collectionType } } } };
-  for (const [name, variables] of Object.entries({ [SLEEPER]: duration, [SLEEPER_OF_MAPS]: lists })) {
+  for (const [name, variables] of Object.entries({ [SLEEP_TASK]: duration, [SLEEP_MAP_TASK]: lists })) {
     const id = idOf(ResourceType.TASK, name);
     const metadata = { runtime: { type: 1, version: "1", flavor: "test" }, retries: { retries: 0 } };
     const template = { id, type: "core-sleep", metadata, interface: { inputs: { variables }, outputs: {} } };
@@ -72,7 +72,7 @@ export async function registerDoubling(client: FlyteClient, levels: number): Pro
       nameOf(level),
       twice(
         level === levels - 1
-          ? ofTask(SLEEPER)
+          ? ofTask(SLEEP_TASK)
           : {
               case: "workflowNode",
               value: { reference: { case: "subWorkflowRef", value: idOf(ResourceType.WORKFLOW, nameOf(level + 1)) } },
@@ -96,7 +96,7 @@ export async function registerWideMaps(client: FlyteClient, maps: number, items:
       id: `m${index}`,
       metadata: { name: `m${index}` },
       inputs: [{ var: "duration", binding: { value: { case: "collection", value: { bindings } } } }],
-      target: { case: "arrayNode", value: { node: { id: "item", metadata: { name: "item" }, target: ofTask(SLEEPER_OF_MAPS) } } },
+      target: { case: "arrayNode", value: { node: { id: "item", metadata: { name: "item" }, target: ofTask(SLEEP_MAP_TASK) } } },
     }),
   );
   return registered(client, template(`hostile.maps-${maps}x${items}`, nodes));
@@ -127,7 +127,7 @@ export async function registerMapOfMaps(client: FlyteClient, outer: number, inne
   });
   const reference = { case: "subWorkflowRef" as const, value: idOf(ResourceType.WORKFLOW, `${name}.inner`) };
   return registered(client, template(name, [array("outer", outer, { case: "workflowNode", value: { reference } }, true)]), [
-    template(`${name}.inner`, [array("inner", inner, ofTask(SLEEPER_OF_MAPS), false)]),
+    template(`${name}.inner`, [array("inner", inner, ofTask(SLEEP_MAP_TASK), false)]),
   ]);
 }
 
@@ -143,7 +143,7 @@ export async function registerLargeClosure(client: FlyteClient, nodes: number, b
       id: `n${index}`,
       metadata: { name },
       inputs: fromInput,
-      target: ofTask(SLEEPER),
+      target: ofTask(SLEEP_TASK),
     }),
   );
   return registered(client, template(`hostile.closure-${nodes}x${bytes}`, all));

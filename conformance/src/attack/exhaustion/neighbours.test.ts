@@ -16,12 +16,12 @@ import {
   registerGates,
   registerLargeClosure,
   registerMapOfMaps,
-  registerSleepers,
+  registerSleepTasks,
   registerWideMaps,
 } from "./hostile-workflows.fixture.js";
 
-// Runs a small workflow beside executions that try to exhaust propeller, admin and the kubelet, and
-// aborts those.
+// Runs a small workflow beside hostile executions that try to exhaust propeller, admin and the
+// kubelet. Then aborts the hostile executions.
 const FULL = process.env.ATTACK === "full";
 const CHAIN = 20;
 const RUNS = 5;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   stack = await startStack(["--no-example"]);
   client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
   chain = await registerSleepChain(client, CHAIN);
-  await registerSleepers(client);
+  await registerSleepTasks(client);
   await medianMs();
   processes = processIds();
 }, 300_000);
@@ -126,10 +126,10 @@ async function writeUndecodableResources(): Promise<HostileLoad> {
   const id = await start(await registerSleepChain(client, 3), TASK_SLEEP_MS);
   const read = (name: string) => kube.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace: `${id.project}-${id.domain}`, name });
   const like = await waitFor(() => read(id.name));
-  const spoilt = createUndecodableCopies(kube, like, "poison");
+  const undecodable = createUndecodableCopies(kube, like, "poison");
   const stop = async () => {
-    await spoilt.stop();
-    expect(spoilt.made()).toBeGreaterThan(5);
+    await undecodable.stop();
+    expect(undecodable.made()).toBeGreaterThan(5);
     await waitFor(async () => ((await read("poison0"))?.metadata.finalizers?.length ?? 0) === 0 || undefined);
     await kube.close();
   };
@@ -168,10 +168,10 @@ test.each(HOSTILE)(
     const { id, stop } = await begin();
     await waitUntilRunning(id);
     const beside = await measureRounds(MAX_SLOWDOWN * quietMs);
-    const asked = performance.now();
+    const requestedAt = performance.now();
     await client.admin.terminateExecution({ id, cause: "the test has seen enough" });
     const { closure } = await waitForEnd(client, id, 120_000);
-    const abortMs = performance.now() - asked;
+    const abortMs = performance.now() - requestedAt;
     await stop?.();
     expect(WorkflowExecution_Phase[closure?.phase ?? 0]).toBe("ABORTED");
     const shown = beside.map((ms) => (ms / quietMs).toFixed(1)).join(", ");

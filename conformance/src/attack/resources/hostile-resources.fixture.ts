@@ -185,7 +185,7 @@ function manualResources({
     ),
     "an executionId of another project": fails((resource) => void (resource["executionId"] = victim)),
     "an executionId of another name": fails((resource) => void (at(resource, ["executionId"])["name"] = victim.name)),
-    // Labels name no execution: under Go FlyteAdmin a child has its parent's labels.
+    // Labels do not identify an execution: under Go FlyteAdmin a child has its parent's labels.
     "labels of another execution": ends((resource) => void (at(resource, ["metadata", "labels"])["execution-id"] = victim.name)),
     "labels of another project": ends((resource) => void (at(resource, ["metadata", "labels"])["project"] = victim.project)),
     "a recovery of an execution of another project": fails(config({ RecoveryExecution: victim })),

@@ -162,8 +162,8 @@ export interface Target {
 }
 
 /**
- * Sends a request as `sender` would to each target. Returns the targets that performed it or showed
- * the page the response.
+ * Sends a request as `sender` would to each target. Returns the targets that performed the request
+ * or let the page read the response.
  */
 export async function performedTargets(
   targets: readonly Target[],

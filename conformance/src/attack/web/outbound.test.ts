@@ -56,7 +56,7 @@ const HOSTS = [
   "127。0。0。1",
 ];
 
-/** Runs an execution whose end notifies this receiver. */
+/** Runs an execution that sends a notification to `address` when it ends. */
 async function notify(name: string, address: string): Promise<void> {
   const type = { case: "slack" as const, value: { recipientsEmail: [address] } };
   const notifications = { notifications: [{ phases: [WorkflowExecution_Phase.SUCCEEDED], type }] };

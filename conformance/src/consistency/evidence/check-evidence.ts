@@ -99,8 +99,9 @@ function checkAttempt(about: string, attempt: AttemptRecord): string[] {
 }
 
 /**
- * Checks that a start is recorded in order or not at all: the engine cannot observe a run that was
- * over when it could query again.
+ * Checks that the end is recorded and that a recorded start lies between the creation and the end.
+ * A missing start is no finding: the engine cannot observe a run that began and ended while the
+ * engine could not query it.
  */
 function checkTimes(about: string, times: Pick<NodeRecord, "startedAt" | "updatedAt">, earliest: number | undefined): string[] {
   const { startedAt, updatedAt } = times;

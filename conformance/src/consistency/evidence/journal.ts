@@ -6,6 +6,7 @@ export function readJournal(file: string): JournalLine[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n");
   const found = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as JournalLine);
-  // Templates replace dashes by underscores; object names in Kubernetes have dashes.
+  // Templates replace the dashes of the key by underscores. Restore the dashes, which the object
+  // names in Kubernetes have.
   return found.map((line) => ({ ...line, key: line.key.replaceAll("_", "-") }));
 }

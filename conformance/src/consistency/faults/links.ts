@@ -85,8 +85,8 @@ interface Rewriting {
 }
 
 /**
- * Replaces the addresses that the service calls; its own, and those that it reports to others,
- * stay.
+ * Replaces the addresses that the service calls. Keeps the service's own addresses and those that
+ * it reports to others.
  */
 function rewrite({ folder, kubeconfig }: RunningStack, { caller, own, ports, change }: Rewriting): void {
   const file = join(folder, "config", `${caller}.yaml`);

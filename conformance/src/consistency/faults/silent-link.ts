@@ -7,8 +7,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 export interface SilentLink {
   readonly port: number;
   /**
-   * While silent, connections stay open and are accepted, but nothing passes, not even their ends;
-   * afterwards everything does.
+   * With `silent`, the link keeps connections open and accepts new ones, but forwards neither bytes
+   * nor ends of connections. Afterwards it forwards all of them.
    */
   setSilent(silent: boolean): void;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ const POLL_INTERVAL_MS = 500;
  * Executions with the same input of the cached task: the first runs it, the others reuse its
  * output.
  */
-const CACHE_SHARERS = 4;
+const NODES_PER_CACHE_KEY = 4;
 
 export async function registerWorkload(client: FlyteClient, pods: PodOptions): Promise<void> {
   for (const task of DEFINITIONS.tasks) await registerTask(client, task, pods);
@@ -82,7 +82,8 @@ export class Workload {
     const index = this.requested.length;
     const scenario = SCENARIOS[index % SCENARIOS.length] as Scenario;
     const name = `${this.options.prefix}${index}`;
-    const x = scenario === "cached" ? `${this.options.prefix}shared${Math.floor(index / SCENARIOS.length / CACHE_SHARERS)}` : `v-${name}`;
+    const x =
+      scenario === "cached" ? `${this.options.prefix}shared${Math.floor(index / SCENARIOS.length / NODES_PER_CACHE_KEY)}` : `v-${name}`;
     this.requested.push({ name, scenario, x });
     const wanted = { name, launchPlan: launchPlanOf(scenario), inputs: literalMap([["x", stringLiteral(x)]]) };
     const creating = createWithRetry(wanted, {

@@ -5,9 +5,9 @@ import { DEPLOYED } from "../../services.js";
 export type AddressPorts = Readonly<Record<string, readonly number[]>>;
 
 /**
- * Settings of each service that name an address to which it connects. Beside name resolution (port
- * 53), a service reaches these and nothing else outside of flyte-ts; other services in the same
- * cluster it reaches by the names of their Services.
+ * Settings of each service that name an address to which it connects. Besides name resolution (port
+ * 53), a service reaches only these addresses outside of flyte-ts. It reaches other services in the
+ * same cluster by the names of their Services.
  */
 export const ADDRESSES: Readonly<Record<string, AddressPorts>> = Object.fromEntries(
   DEPLOYED.map(({ manifest }) => [

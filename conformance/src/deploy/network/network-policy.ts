@@ -117,6 +117,6 @@ export function matches(selector: Selector, labels: Labels): boolean {
 }
 
 function known(object: object, fields: readonly string[]): void {
-  const strange = Object.keys(object).find((field) => !fields.includes(field));
-  if (strange !== undefined) throw new Error(`field ${strange} of a policy is not known here`);
+  const unknown = Object.keys(object).find((field) => !fields.includes(field));
+  if (unknown !== undefined) throw new Error(`field ${unknown} of a policy is not known here`);
 }

@@ -67,7 +67,12 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
   });
 
   test("allow others the API and, from labelled namespaces, metrics", () => {
-    const stranger: End = { namespace: "default", namespaceLabels: {}, labels: { "app.kubernetes.io/name": "flytepropeller" }, ports: {} };
+    const otherNamespace: End = {
+      namespace: "default",
+      namespaceLabels: {},
+      labels: { "app.kubernetes.io/name": "flytepropeller" },
+      ports: {},
+    };
     const watcher: End = { namespace: "monitoring", namespaceLabels: { "flyte-ts/metrics": "allowed" }, labels: {}, ports: {} };
     const open = (from: End) =>
       pods.flatMap(({ name, end }) =>
@@ -75,7 +80,7 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
       );
     const api = pods.some(({ service }) => service === "admin") ? ["flyteadmin:8088", "flyteadmin:8089"] : [];
     expect(sorted(open(EXTERNAL))).toEqual(api);
-    expect(sorted(open(stranger))).toEqual(api);
+    expect(sorted(open(otherNamespace))).toEqual(api);
     expect(sorted(open(watcher))).toEqual(sorted([...api, ...pods.map(({ name }) => `${name}:10254`)]));
   });
 });

@@ -12,15 +12,18 @@ import { root } from "../../repository.js";
 const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
   ({ manifest }) => serviceNames(manifest).kubernetes,
 );
-/** Services that need leases alone, which each service with a leader may write. */
+/**
+ * Services that need no permission except on leases. Every service with leader election may write
+ * leases.
+ */
 const ELECTION_ONLY = DEPLOYED.filter(({ manifest }) =>
   manifest.permissions.every(({ reason }) => reason === leaderElectionPermission.reason),
 ).map(({ manifest }) => serviceNames(manifest).kubernetes);
 const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
 const program = join(root, "packages", "cli", "dist", "main.js");
 
-// Checks that the cluster of access.test.ts, in which nothing is refused, does refuse other
-// requests.
+// Checks that the cluster of used-permissions.test.ts, which refuses no request of the stack,
+// refuses other requests.
 describe.skipIf(unavailable)("a cluster with the permissions of the manifests", () => {
   let cluster: AuditedCluster;
   beforeAll(async () => {

@@ -8,8 +8,8 @@ import { buildOverlay, hasKubectl } from "../manifests.js";
 import { grantedPermissions } from "./granted-permissions.js";
 import { DEPLOYED, OPTIONAL_FOLDERS } from "../../services.js";
 
-// Complements access.test.ts, which runs with exactly these permissions and sees the requests of
-// one minute: this test finds requests of rarely taken paths in the source.
+// Complements used-permissions.test.ts, which runs with exactly these permissions and observes the
+// requests of one minute. This test finds requests of rarely taken paths in the source.
 
 /** Resource types by the constants that the source uses. */
 const KINDS: ReadonlyMap<string, kubernetes.ResourceRef> = new Map(
@@ -31,8 +31,8 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Requests that stand in the source of a service and that it does not make with the settings of the
- * manifests.
+ * Requests that are in a service's source but that the service does not make with the settings of
+ * the manifests, with the reason.
  */
 const OPTIONAL_REQUESTS: Readonly<Record<string, string>> = {
   "propeller customresourcedefinitions": "kubernetes.createCrd is false: the manifests bring it",

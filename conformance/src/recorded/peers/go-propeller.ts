@@ -77,7 +77,7 @@ export async function startGoPropeller(stack: RunningStack, file: string): Promi
       },
     },
   };
-  // It requires the name and namespace of its own pod.
+  // Go FlytePropeller requires the name and namespace of its own pod.
   const env = { POD_NAME: "flytepropeller-0", POD_NAMESPACE: "flyte" };
   return startGoProgram(stack, { name: "flytepropeller", file, settings, serve: [], env, profilerPort });
 }

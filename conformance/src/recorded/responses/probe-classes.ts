@@ -127,8 +127,8 @@ interface ArrayOfOwnInterface {
 }
 
 /**
- * Lists array nodes over launch plans, and those that declare that their items keep their own
- * interface.
+ * Lists the array nodes whose items keep their own interface: those over launch plans, and those
+ * that declare it.
  */
 function arraysOfOwnInterface(template: unknown): ArrayOfOwnInterface[] {
   const nodes = child(template, "nodes");

@@ -57,7 +57,9 @@ const all = (names: readonly string[], holds: (name: string) => boolean): boolea
 
 const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
 
-/** Reports whether the labels are those of the resource of that execution. */
+/**
+ * Reports whether the path is one of the labels that name the owning execution and its workflow.
+ */
 function isOwner([labels, label, ...more]: readonly PathStep[]): boolean {
   return labels === "labels" && (label === "execution-id" || label === "workflow-name") && more.length === 0;
 }

@@ -18,8 +18,8 @@ const answerSchema = z.looseObject({ access_token: z.string().min(1), expires_in
 const TIMEOUT_MS = 10_000;
 
 /**
- * Age from which a refused token is replaced, ms: it has been accepted before, so another may be.
- * For a younger one another would not help.
+ * Age from which a refused token is replaced, ms. An older token has been accepted before, so a new
+ * one may be accepted. If a younger token is refused, a new one would not help.
  */
 const MIN_TOKEN_AGE_MS = 10_000;
 

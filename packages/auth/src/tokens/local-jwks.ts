@@ -10,7 +10,10 @@ export interface PublicKey {
 const COOLDOWN_MS = 5_000;
 const MAX_AGE_MS = 60_000;
 
-/** Keys of the issuer in this program. Another replica may just have created an unknown one. */
+/**
+ * Creates the key set of the issuer in this program. Reloads the keys for an unknown key, because
+ * another replica may just have created it.
+ */
 export function createLocalJwks(load: () => Promise<readonly PublicKey[]>, clock: () => Date): JWTVerifyGetKey {
   let known: { readonly get: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   const read = async () => {

@@ -84,8 +84,8 @@ async function fetchMetadata({ issuer, metadataUrl, fetch: send = fetch }: Provi
 }
 
 /**
- * Refuses keys over plain HTTP, which an attacker could replace, unless the issuer itself is
- * reached so, as on one machine.
+ * Refuses keys over plain HTTP, which an attacker could replace, unless the issuer's address is
+ * plain HTTP as well, as on one machine.
  */
 function requireSafe(text: string, issuer: string): URL {
   const url = new URL(text);

@@ -5,8 +5,7 @@ interface Metadata {
 }
 
 /**
- * Token of a call: an access token, or the ID token that a gateway obtained for a browser (contract
- * §8.4).
+ * Token of a call: an access token, or the ID token that a gateway obtained for a browser.
  */
 export interface PresentedToken {
   readonly scheme: "bearer" | "id";

@@ -6,7 +6,7 @@ import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.
 
 // Tests what the emulator lacks: failures, folders, delegation keys for identities without TLS.
 const bytes = (text: string) => new TextEncoder().encode(text);
-const trouble = (status: number, code: string) => ({ status, headers: { "x-ms-error-code": code } });
+const failure = (status: number, code: string) => ({ status, headers: { "x-ms-error-code": code } });
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ describe("requests", () => {
   afterAll(() => blobs.close());
 
   test("a put with ifAbsent carries a condition", async () => {
-    server.answer = () => trouble(409, "BlobAlreadyExists");
+    server.answer = () => failure(409, "BlobAlreadyExists");
     expect(await blobs.put("abfs://c/dir/a b", bytes("x"), { ifAbsent: true })).toBe("exists");
     expect(server.received).toMatchObject([
       {
@@ -36,32 +36,32 @@ describe("requests", () => {
   });
 
   test("transient errors are retried and reported when they persist", async () => {
-    server.answer = () => (server.received.length < 3 ? trouble(503, "ServerBusy") : { status: 201 });
+    server.answer = () => (server.received.length < 3 ? failure(503, "ServerBusy") : { status: 201 });
     expect(await blobs.put("abfs://c/k", bytes("x"))).toBe("written");
     expect(server.received).toHaveLength(3);
-    server.answer = () => trouble(500, "InternalError");
+    server.answer = () => failure(500, "InternalError");
     await expect(blobs.head("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
     expect(server.received).toHaveLength(7);
   });
 
   test("errors distinguish transient from permanent failures", async () => {
-    server.answer = () => trouble(403, "AuthorizationPermissionMismatch");
+    server.answer = () => failure(403, "AuthorizationPermissionMismatch");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
     await expect(blobs.head("abfs://c/k")).rejects.not.toBeInstanceOf(BlobUnavailableError);
-    server.answer = () => trouble(409, "ContainerBeingDeleted");
+    server.answer = () => failure(409, "ContainerBeingDeleted");
     await expect(blobs.delete("abfs://c/k")).rejects.toBeInstanceOf(BlobUnavailableError);
-    server.answer = () => trouble(404, "ContainerNotFound");
+    server.answer = () => failure(404, "ContainerNotFound");
     await expect(blobs.get("abfs://c/k")).rejects.toThrow(BlobError);
   });
 
   test("a directory of a hierarchical namespace is kept while it has contents", async () => {
-    server.answer = () => trouble(409, "DirectoryIsNotEmpty");
+    server.answer = () => failure(409, "DirectoryIsNotEmpty");
     await blobs.deleteAll(["abfs://c/folder"]);
     expect(server.received).toHaveLength(1);
   });
 
   test("keys and tokens are never sent to another account", async () => {
-    server.answer = () => trouble(404, "BlobNotFound");
+    server.answer = () => failure(404, "BlobNotFound");
     expect(await blobs.get("abfss://c@one.dfs.core.windows.net/k")).toBeUndefined();
     expect(server.received).toHaveLength(1);
     for (const uri of ["abfss://c@two.dfs.core.windows.net/k", "abfs://c@evil.example.com/k"]) {

@@ -35,8 +35,8 @@ export class GcsDriver implements BlobDriver {
       try {
         await file.save(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
           resumable: false,
-          // The service compares the upload with this sum; otherwise the client would, and delete a
-          // blob that differs.
+          // The service compares the upload with `md5Hash`. With validation enabled, the SDK would
+          // compare the sums itself and delete a blob that differs.
           validation: false,
           metadata: {
             md5Hash: createHash("md5").update(bytes).digest("base64"),

@@ -41,9 +41,9 @@ describe("requests", () => {
     expect(await blobs.put("gs://b/dir/a b", bytes("x"), { ifAbsent: true, metadata: { kind: "test" } })).toBe("exists");
     expect(server.received).toHaveLength(1);
     const [{ method, url, body }] = server.received as [Received];
-    const asked = new URL(url, server.url);
-    expect([method, asked.pathname]).toEqual(["POST", "/upload/storage/v1/b/b/o"]);
-    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ uploadType: "multipart", ifGenerationMatch: "0", name: "dir/a b" });
+    const requestUrl = new URL(url, server.url);
+    expect([method, requestUrl.pathname]).toEqual(["POST", "/upload/storage/v1/b/b/o"]);
+    expect(Object.fromEntries(requestUrl.searchParams)).toMatchObject({ uploadType: "multipart", ifGenerationMatch: "0", name: "dir/a b" });
     expect(body).toContain(`"md5Hash":"${createHash("md5").update("x").digest("base64")}"`);
     expect(body).toContain(`"metadata":{"kind":"test"}`);
   });
@@ -116,8 +116,12 @@ describe("credentials", () => {
     const query = new URL(url).searchParams;
     expect(query.get("X-Goog-Signature")).toBe(Buffer.from("signature").toString("hex"));
     expect(query.get("X-Goog-Credential")).toMatch(/^pod@p\.example\.com\//);
-    const asked = server.received.find((request) => request.url.endsWith(":signBlob"));
-    expect(asked).toMatchObject({ method: "POST", url: "/sign/pod@p.example.com:signBlob", headers: { authorization: "Bearer a-token" } });
+    const requestUrl = server.received.find((request) => request.url.endsWith(":signBlob"));
+    expect(requestUrl).toMatchObject({
+      method: "POST",
+      url: "/sign/pod@p.example.com:signBlob",
+      headers: { authorization: "Bearer a-token" },
+    });
   });
 
   test("missing credentials are a permanent error", async () => {

@@ -28,7 +28,8 @@ export async function backupCommand(argv: readonly string[], write: Write): Prom
   if (existsSync(config.to)) throw new BackupError(`${config.to} exists already; name a new folder for the backup`);
   const to = resolve(config.to);
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  // Renamed when complete. For its owner alone: rows hold users' data and the issuer's keys.
+  // Rename the folder when the backup is complete. Only its owner may read it, because rows hold
+  // users' data and the issuer's keys.
   const folder = mkdtempSync(`${to}.incomplete-`);
   try {
     await writeBackup(folder, { databases, clusters, write });
@@ -82,7 +83,7 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
       throw new BackupError(`${config.from} holds no backup of ${kind === "databases" ? "database" : "data plane"} ${name}`);
     return join(config.from, file);
   };
-  // Checked before anything is changed.
+  // Check that the backup holds every named part before anything is changed.
   for (const { name } of databases) fileOf("databases", name);
   for (const { name } of clusters) fileOf("clusters", name);
   for (const { name, url } of databases) {

@@ -18,7 +18,8 @@ export interface DatabaseFile {
 /** Dumps a consistent snapshot of a database in use to a file. */
 export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
   const { major } = await inspectDatabase(url, logger);
-  // Comments of extensions belong to the server's administrator.
+  // Comments on extensions belong to the server's administrator, so the restoring user could not
+  // set them.
   await runPostgresTool(major, "pg_dump", {
     name,
     url,
@@ -68,7 +69,7 @@ interface ToolCall {
 async function runPostgresTool(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: ToolCall): Promise<void> {
   const command = join(await findPostgresClient(serverMajor), program);
   try {
-    // Passed in the environment, not as arguments, which all users of the machine may read.
+    // Pass the connection in the environment, because all users of the machine may read arguments.
     await execFileAsync(command, args, { env: { ...process.env, ...libpqEnvironment(url) }, maxBuffer: 64 << 20 });
   } catch (error) {
     const { stderr = "", message } = error as { readonly stderr?: string; readonly message: string };

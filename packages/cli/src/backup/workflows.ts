@@ -23,7 +23,10 @@ const CONCURRENCY = 16;
 const BATCH = 64;
 const CRD_SERVED_TIMEOUT_MS = 30_000;
 
-/** Metadata set by the former server, or of an object being deleted: a restored object is new. */
+/**
+ * Metadata that the former server set, or that marks an object as being deleted. A restored object
+ * must not have it.
+ */
 const SERVER_MANAGED_FIELDS = [
   "uid",
   "resourceVersion",
@@ -99,7 +102,7 @@ export function importWorkflows(cluster: NamedCluster, file: string): Promise<{ 
 /** @throws BackupError naming the file. */
 async function* readGzipLines(file: string): AsyncGenerator<string> {
   const text = createGunzip();
-  // A failure of the pipeline also ends the text.
+  // A failure of the pipeline also ends `text`, where the loop below reports it.
   pipeline(createReadStream(file), text).catch(() => undefined);
   try {
     yield* createInterface({ input: text });

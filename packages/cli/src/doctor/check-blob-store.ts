@@ -55,7 +55,7 @@ export async function checkBlobStore(
   }
 }
 
-/** A warning, since only admin signs. */
+/** Checks signed URLs. A failure is only a warning, because only admin signs URLs. */
 async function checkPresigning(store: BlobStore, uri: string, timeoutMs: number): Promise<readonly Finding[]> {
   if (uri.startsWith("file:")) return [];
   try {

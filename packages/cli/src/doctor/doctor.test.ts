@@ -60,12 +60,12 @@ test.each([
   ["gs://bucket/prefix", [], "GOOGLE_APPLICATION_CREDENTIALS"],
   ["abfs://container", [], "--azureAccount or AZURE_STORAGE_ACCOUNT_NAME"],
   ["abfs://container", ["--azureAccount", "one", "--azure", "http://127.0.0.1:1"], "Storage Blob Data Contributor"],
-])("missing requirements of %s with %j are reported with a remedy", async (place, words, said) => {
+])("missing requirements of %s with %j are reported with a remedy", async (place, words, message) => {
   vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { status, text } = await doctor("--blobs", place, ...words);
   expect([status, text]).toEqual([1, expect.stringMatching(/^error {4}blob store: writing below /) as string]);
-  expect(text).toContain(said);
+  expect(text).toContain(message);
 });
 
 test("an unsupported blob URI is rejected", async () => {
@@ -127,8 +127,8 @@ test.each([
   [-2_400, 500, "ok"],
   [-2_600, 500, "warning"],
   [60_000, 500, "warning"],
-])("a clock that differs by %i ms, known to %i ms, is %s", (difference, blur, verdict) => {
-  expect(clockFinding("x", difference, blur).severity).toBe(verdict);
+])("a clock that differs by %i ms, known to %i ms, is %s", (difference, uncertaintyMs, verdict) => {
+  expect(clockFinding("x", difference, uncertaintyMs).severity).toBe(verdict);
 });
 
 describe.skipIf(await kubernetesSkipReason())("a data plane", () => {

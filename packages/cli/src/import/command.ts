@@ -36,7 +36,7 @@ function channelOptions(endpoint: string, tokenFile: string | undefined): Channe
   if (tokenFile === undefined) return { endpoint };
   const metadata = () => {
     const token = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-    // Some admins read one of them, some the other.
+    // Admins differ in which of the two headers they read.
     return { authorization: token, "flyte-authorization": token };
   };
   return { endpoint, metadata };

@@ -15,7 +15,7 @@ export async function importNames({ from, to, report }: ImportContext, { project
     );
     for await (const { id, metadata } of listed) {
       if (id === undefined || metadata === undefined) continue;
-      // Default metadata of a name.
+      // Skip default metadata of a name.
       if (metadata.description === "" && metadata.state === NamedEntityState.NAMED_ENTITY_ACTIVE) continue;
       try {
         await retryWhileUnavailable(() => to.admin.updateNamedEntity({ resourceType, id, metadata }));

@@ -32,7 +32,8 @@ export async function importProjects({ from, to, config, report, progress }: Imp
         continue;
       }
       report.record("project", "there");
-      // An earlier import archived it at its end.
+      // An earlier import archived the project when it ended. Activate it again, because an
+      // archived project accepts no registrations.
       if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ACTIVE);
     }
     const domains: string[] = [];

@@ -23,9 +23,9 @@ const SAME_KEY_PRESS_MS = 1_000;
 
 /**
  * Handles requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the
- * terminal was closed), and the end of the launcher at the other end of the IPC channel. A second
- * Ctrl-C ends this process at once; other signals may arrive several times for one request, since
- * systemd sends SIGTERM to every process of a unit.
+ * terminal was closed), and the exit of the launcher, which closes the IPC channel. A second Ctrl-C
+ * ends this process at once. Other signals may arrive several times for one request, since systemd
+ * sends SIGTERM to every process of a unit.
  *
  * @param now milliseconds of a monotonic clock
  */

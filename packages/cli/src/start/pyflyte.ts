@@ -8,7 +8,7 @@ const MAX_OUTPUT_CHARS = 1 << 20;
 
 /** Stock pyflyte in the folder of the examples, loaded and waiting. */
 export interface PreloadedPyflyte {
-  /** Lets it run. Resolves to its output at its end. */
+  /** Starts the loaded command. Resolves to its output when it exits. */
   run(): Promise<string>;
 }
 

@@ -95,7 +95,7 @@ async function printNodes(
     limit: 100,
     sortBy: { key: "created_at", direction: 1 },
   });
-  // It does nothing, and is reported after others have started.
+  // The start node does nothing, and is reported after others have started.
   const isStart = ({ id }: NodeExecution) => id?.nodeId === "start-node";
   const inOrder = nodeExecutions.toSorted((a, b) => Number(isStart(b)) - Number(isStart(a)));
   const rows = inOrder.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);

@@ -7,7 +7,8 @@ const connection = {
 } as const satisfies ParseArgsOptionsConfig;
 
 /**
- * Parses the arguments of a command. Undefined for another number of words than it takes.
+ * Parses the arguments of a command. Returns undefined when the number of positional arguments
+ * differs from `words`.
  *
  * @throws UsageError naming an unknown flag, or one without its value
  */
@@ -28,7 +29,10 @@ export function parsePositionals<Options extends ParseArgsOptionsConfig>(
 /** Time without an answer after which a command says that it waits, ms. */
 const WAITING_NOTE_MS = 3_000;
 
-/** Says on standard error that the command waits, unless the returned function is called soon. */
+/**
+ * Prints on standard error that the command waits, unless the returned function is called within
+ * WAITING_NOTE_MS.
+ */
 export function noteWaiting(subject: string): () => void {
   const timer = setTimeout(() => process.stderr.write(`waiting for ${subject} …\n`), WAITING_NOTE_MS);
   return () => clearTimeout(timer);

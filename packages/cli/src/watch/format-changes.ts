@@ -40,7 +40,7 @@ export class ChangeFormatter {
     subject: string,
     { phase = "", at, text }: { phase: string | undefined; at: Timestamp | undefined; text: string },
   ): string | undefined {
-    // The most important line of an error is the last one that is not only marks.
+    // The last line that contains a word is the most important one of an error.
     const lastLine =
       text
         .split("\n")

@@ -39,7 +39,7 @@ const stringMap: Validator = (value, path) =>
     ? Object.entries(value).flatMap(([key, item]) => string(item, `${path}.${key}`))
     : [{ field: path, rule: "must be a map" }];
 
-/** Kubernetes accepts numbers too, and null for nothing. */
+/** Kubernetes also accepts numbers, and null for an absent value. */
 const quantities: Validator = (value, path) => {
   if (!isObject(value)) return [{ field: path, rule: "must be an object" }];
   return Object.entries(value).flatMap(([name, quantity]) =>

@@ -117,8 +117,8 @@ describe("bindings", () => {
       { id: "n1", metadata: { name: "use" }, inputs: bind({ a: promise("n0", "l") }), target: runs("sink") },
     ];
     const result = compileWorkflow({ template: workflow("w", { nodes }), subWorkflows: [], tasks: tasks(int), launchPlans: [] });
-    const told = result.ok ? "" : formatCompileErrors(result.errors);
-    for (const part of ["load.l", "use.a", "collection_type:{simple:INTEGER}", "[simple:INTEGER]"]) expect(told).toContain(part);
+    const message = result.ok ? "" : formatCompileErrors(result.errors);
+    for (const part of ["load.l", "use.a", "collection_type:{simple:INTEGER}", "[simple:INTEGER]"]) expect(message).toContain(part);
   });
 });
 

@@ -205,8 +205,8 @@ class BindingCheck {
   }
 
   /**
-   * Returns the type at the end of an attribute path. A type that does not define its content
-   * stands for its parts too.
+   * Returns the type at the end of an attribute path. A type that does not define its content is
+   * also the type of its parts.
    */
   private attribute(type: LiteralType, promise: OutputReference): LiteralType | undefined {
     let match = type;

@@ -13,11 +13,9 @@ import { checkVariables } from "./node-interface.js";
 /**
  * Checks one workflow and links its graph: start and end nodes are added in front, each node
  * follows those that it references or is bound to, nodes without upstream follow the start, and
- * nodes without downstream lead to the end. References must be among the surroundings. Undefined
- * after an error.
- *
- * Nodes are checked in the order of the template, and a branch or an approval may only be bound to
- * nodes before it.
+ * nodes without downstream lead to the end. `context` must hold the definitions that the workflow
+ * references. Returns undefined after an error. Nodes are checked in the order of the template, and
+ * a branch or an approval may only be bound to nodes before it.
  */
 export function compileTemplate(source: WorkflowTemplate, context: CompileContext): CompiledWorkflow | undefined {
   const { errors, interfaces, mutateTemplates } = context;

@@ -146,7 +146,11 @@ function gateInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { condit
   }
 }
 
-/** Interface of the inner node: for map tasks, clients register the task with lists already. */
+/**
+ * Returns the interface of the inner node as it is, because clients register the task of a map task
+ * with lists. With `liftArrayInterfaces` and the node's flag, turns inputs and outputs into lists,
+ * except for bound inputs.
+ */
 function arrayInterface(workflow: WorkflowBuilder, node: Node, array: ArrayNode): Interface | undefined {
   const inner = array.node;
   if (inner === undefined) return fail(workflow, valueRequired("", "Target"));

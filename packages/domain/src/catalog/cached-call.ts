@@ -40,8 +40,8 @@ function signature(variables: VariableMap | undefined): string {
 }
 
 /**
- * Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end would be
- * tried at each space within.
+ * Trims only spaces, as Go Flyte does. Searches from both ends, because a regular expression for
+ * trailing spaces would be tried at each space within the text.
  */
 function trimSpaces(text: string): string {
   let start = 0;

@@ -43,7 +43,7 @@ export function goDuration(nanoseconds: bigint): string {
   return minutes > 0n ? `${sign}${minutes}m${rest}` : `${sign}${rest}`;
 }
 
-/** `value` divided by ten to `places`, with as many decimals as it needs. */
+/** Formats `value` divided by 10^`places`, with as many decimals as needed. */
 function decimal(value: bigint, places: number): string {
   const scale = 10n ** BigInt(places);
   const fraction = (value % scale).toString().padStart(places, "0").replace(/0+$/, "");

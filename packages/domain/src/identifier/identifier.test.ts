@@ -47,7 +47,7 @@ test("flyte:// URLs are formatted and parsed", () => {
   fc.assert(
     fc.property(url, (parts) => {
       const text = flyteUrl(parts);
-      // A variable may look like an attempt's letter, never the other way round.
+      // Parsing is unambiguous even when a variable has the name of a kind (`i`, `o` or `d`).
       expect(flyteUrl(parseFlyteUrl(text) ?? parts)).toBe(text);
       expect(parseFlyteUrl(text)).toEqual(parts);
     }),

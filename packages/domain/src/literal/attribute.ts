@@ -51,13 +51,13 @@ export function resolveAttributes(
 ): Literal | OffloadedAt {
   let found = literal;
   for (let i = 0, hops = 0; ; hops++) {
-    if (hops > path.length + MAX_NESTING) throw nowhere(path, i, `unions or offloaded literals more than ${MAX_NESTING} deep`);
+    if (hops > path.length + MAX_NESTING) throw missingAt(path, i, `unions or offloaded literals more than ${MAX_NESTING} deep`);
     const value = found.value;
     const attribute = path[i];
     if (value.case === "offloadedMetadata" && attribute !== undefined) {
       const content = offloaded(value.value.uri);
       if (content === undefined) return { uri: value.value.uri };
-      if (content.value.case === "offloadedMetadata") throw nowhere(path, i, "an offloaded literal inside an offloaded literal");
+      if (content.value.case === "offloadedMetadata") throw missingAt(path, i, "an offloaded literal inside an offloaded literal");
       found = content;
       continue;
     }
@@ -71,14 +71,14 @@ export function resolveAttributes(
     if (attribute === undefined) return found;
     if (value.case === "map") {
       const key = keyOf(path, i);
-      if (!Object.hasOwn(value.value.literals, key)) throw nowhere(path, i, "a map without this key");
+      if (!Object.hasOwn(value.value.literals, key)) throw missingAt(path, i, "a map without this key");
       found = value.value.literals[key] as Literal;
     } else if (value.case === "collection") {
       found = value.value.literals[indexOf(path, i, value.value.literals.length)] as Literal;
     } else if (scalar?.case === "binary") {
-      throw nowhere(path, i, `a binary of format ${JSON.stringify(scalar.value.tag)}; only ${MSGPACK_TAG} can be looked into`);
+      throw missingAt(path, i, `a binary of format ${JSON.stringify(scalar.value.tag)}; only ${MSGPACK_TAG} can be looked into`);
     } else {
-      throw nowhere(path, i, `a literal without attributes (${scalar?.case ?? "no value"})`);
+      throw missingAt(path, i, `a literal without attributes (${scalar?.case ?? "no value"})`);
     }
     i++;
   }
@@ -103,7 +103,7 @@ function childOffset(bytes: Uint8Array, offset: number, path: Path, i: number): 
     for (let skip = indexOf(path, i, head.count); skip > 0; skip--) at = skipValue(bytes, at);
     return at;
   }
-  if (head.kind !== "map") throw nowhere(path, i, `a msgpack value without fields (${head.kind})`);
+  if (head.kind !== "map") throw missingAt(path, i, `a msgpack value without fields (${head.kind})`);
   let found: number | undefined;
   let at = head.next;
   for (let pair = 0; pair < head.count; pair++) {
@@ -113,7 +113,7 @@ function childOffset(bytes: Uint8Array, offset: number, path: Path, i: number): 
     if (isKey(key, path[i] as PromiseAttribute)) found = at;
     at = skipValue(bytes, at);
   }
-  if (found === undefined) throw nowhere(path, i, "a map without this key");
+  if (found === undefined) throw missingAt(path, i, "a map without this key");
   return found;
 }
 
@@ -160,17 +160,17 @@ function inStruct(struct: JsonValue, path: Path, from: number): Literal {
       found = found[indexOf(path, i, found.length)] as JsonValue;
     } else if (typeof found === "object" && found !== null) {
       const key = keyOf(path, i);
-      if (!Object.hasOwn(found, key)) throw nowhere(path, i, "a struct without this field");
+      if (!Object.hasOwn(found, key)) throw missingAt(path, i, "a struct without this field");
       found = found[key] as JsonValue;
     } else {
-      throw nowhere(path, i, `a struct's ${found === null ? "null" : typeof found}, without attributes`);
+      throw missingAt(path, i, `a struct's ${found === null ? "null" : typeof found}, without attributes`);
     }
   }
   return jsonLiteral(found, path);
 }
 
 function jsonLiteral(value: JsonValue, path: Path, depth = 0): Literal {
-  if (depth > MAX_NESTING) throw nowhere(path, path.length - 1, `lists more than ${MAX_NESTING} deep`);
+  if (depth > MAX_NESTING) throw missingAt(path, path.length - 1, `lists more than ${MAX_NESTING} deep`);
   if (Array.isArray(value)) return collectionLiteral(value.map((item) => jsonLiteral(item, path, depth + 1)));
   switch (typeof value) {
     case "boolean":
@@ -186,18 +186,18 @@ function jsonLiteral(value: JsonValue, path: Path, depth = 0): Literal {
 
 function keyOf(path: Path, i: number): string {
   const value = path[i]?.value;
-  if (value?.case !== "stringValue") throw nowhere(path, i, "a map, whose keys are strings");
+  if (value?.case !== "stringValue") throw missingAt(path, i, "a map, whose keys are strings");
   return value.value;
 }
 
 function indexOf(path: Path, i: number, length: number): number {
   const value = path[i]?.value;
-  if (value?.case !== "intValue") throw nowhere(path, i, "a list, whose index is a number");
-  if (value.value < 0 || value.value >= length) throw nowhere(path, i, `a list of ${length}`);
+  if (value?.case !== "intValue") throw missingAt(path, i, "a list, whose index is a number");
+  if (value.value < 0 || value.value >= length) throw missingAt(path, i, `a list of ${length}`);
   return value.value;
 }
 
-function nowhere(path: Path, i: number, what: string): AttributeError {
+function missingAt(path: Path, i: number, what: string): AttributeError {
   return new AttributeError(
     "PromiseAttributeResolveError",
     `cannot resolve ${pathText(path)}: step ${pathText(path.slice(i, i + 1))} meets ${what}`,

@@ -5,9 +5,10 @@ import { MAX_NESTING } from "../type/nesting.js";
 import { literalTypeOf } from "./literal-type.js";
 
 /**
- * True when a literal may be given for an input of this type: `castable` of its own type, with
- * lists and maps checked element by element. A list of mixed elements therefore fits wherever each
- * of its elements does. A union literal's stated type is trusted.
+ * True when a literal may be given for an input of this type: its own type is castable to that
+ * type, or its elements are, with lists and maps checked element by element. A list of mixed
+ * elements therefore fits wherever each of its elements does. A union literal's stated type is
+ * trusted.
  */
 export function literalFitsType(literal: Literal, type: LiteralType): boolean {
   const casting = newCastContext();

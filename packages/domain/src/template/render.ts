@@ -2,7 +2,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { literalText } from "./literal-text.js";
 import { escapeAppended, escapeReferences } from "./variable-reference.js";
 
-/** Values of the templates in a task's command and arguments (flyte-contract §6.2). */
+/** Values of the templates in a task's command and arguments. */
 export interface TemplateContext {
   /** `{{.input}}`: address of inputs.pb. */
   readonly inputPath: string;
@@ -39,9 +39,11 @@ export function usesTaskTemplatePath(args: readonly string[]): boolean {
 }
 
 /**
- * Replaces the templates in each argument; names are matched in any case, and unknown templates are
- * left unchanged. Replacements are not rendered again, except for the namespace in paths, and
- * kubelets expand no `$(NAME)` in them; those of the task's author are kept.
+ * Replaces the templates in each argument. Names match in any case, and unknown templates are left
+ * unchanged. Replacements are not rendered again, except for the namespace in paths. References
+ * `$(NAME)` in replacements are escaped, so that kubelets do not expand them; references written by
+ * the task's author are kept.
+ *
  * @throws TemplateError when an input is named that does not exist or has no text form.
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {

@@ -18,7 +18,10 @@ export function escapeAppended(text: string, value: string): string {
   return dollarsAtEnd(text) % 2 === 1 ? `$${value}` : value;
 }
 
-/** Counts backwards: a pattern for dollars at the end would be tried at each dollar within. */
+/**
+ * Counts backwards, because a regular expression for trailing dollars would be tried at each dollar
+ * within the text.
+ */
 function dollarsAtEnd(text: string): number {
   let start = text.length;
   while (text[start - 1] === "$") start--;

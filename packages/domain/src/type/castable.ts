@@ -33,7 +33,7 @@ export function isCastable(upstream: LiteralType, downstream: LiteralType): bool
   return isCastableWithin(upstream, downstream, newCastContext());
 }
 
-/** `castable` within a larger question, which shares its known answers. */
+/** Like {@link isCastable}, within a larger question that shares its known answers. */
 export function isCastableWithin(upstream: LiteralType, downstream: LiteralType, context: CastContext, depth = 0): boolean {
   const known = context.known.get(upstream)?.get(downstream);
   if (known !== undefined) return known;

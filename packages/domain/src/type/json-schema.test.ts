@@ -67,8 +67,8 @@ describe("schemaCovers", () => {
   });
 
   it("does not reuse an assumption that turned out false", () => {
-    // Within p, X covers X only as long as the outer pair does; q then compares the inner pair
-    // alone.
+    // Y is compared with Y under the assumption that it covers itself, and under it X covers X.
+    // `bad` makes the assumption false, so the result for X must be dropped.
     const up = {
       $defs: { X: object({ back: { $ref: "#/$defs/Y" } }), Y: object({ x: { $ref: "#/$defs/X" }, bad: int }) },
       ...object({ p: { anyOf: [{ $ref: "#/$defs/Y" }, int] } }),

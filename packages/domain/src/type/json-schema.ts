@@ -144,8 +144,8 @@ function itemsFit(roots: Roots, { u, d, depth }: Pair): boolean {
 }
 
 /**
- * Either both sides name alternatives or neither does, and each of upstream's needs a counterpart
- * downstream.
+ * True when both sides list alternatives or neither does, and each alternative of upstream is
+ * covered by one of downstream.
  */
 function alternativesFit(roots: Roots, { u, d, depth }: Pair, keyword: string): boolean {
   const given = listOf(u[keyword]);

@@ -1,15 +1,15 @@
 import { type NodeExecution_Phase, TaskExecution_Phase, type WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
-/** Precedes every event. */
+/** Order that precedes every event. */
 export const NO_SEQ = -1n;
 
 /**
- * Follows every event but a terminal one: only the end itself replaces the state after a user's
- * abort.
+ * Order after every event except a terminal one: after a user's abort, only the terminal event
+ * changes the state.
  */
 export const ABORT_SEQ = 2n ** 62n - 1n;
 
-/** Follows everything: facts of the terminal event. */
+/** Order of the facts in a terminal event, after every other order. */
 export const TERMINAL_SEQ = 2n ** 62n;
 
 /**

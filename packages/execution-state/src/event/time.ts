@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
-/** In April 2262. */
+/** Maximum of a signed 64-bit integer: a time in April 2262. */
 const MAX_NANOS = 2n ** 63n - 1n;
 
 /**
@@ -23,8 +23,9 @@ export function clampNanos(nanos: bigint): bigint {
 const MAX_CLOCK_SKEW_NANOS = 3_600n * NANOS_PER_SECOND;
 
 /**
- * Raises a time by another clock to a time that it cannot precede. One that precedes it by more
- * than clocks differ is kept: it is intended, as when a client reports work done elsewhere.
+ * Raises `reported`, a time of another clock, to `bound`, which it cannot precede. Keeps a time
+ * that precedes `bound` by more than clocks differ: the sender intends it, as when a client reports
+ * work done elsewhere.
  */
 export function notBefore(bound: bigint, reported: bigint): bigint {
   return reported < bound && bound - reported <= MAX_CLOCK_SKEW_NANOS ? bound : reported;

@@ -16,7 +16,7 @@ export interface ErrorColumns {
 export interface WorkflowUpdate {
   readonly phase: WorkflowExecution_Phase;
   readonly occurredAt: bigint;
-  /** With an end: start of the execution, in case no event reported it. */
+  /** Start of the execution, set in a terminal event in case no other event reported it. */
   readonly startedAt?: bigint | undefined;
   readonly outputUri?: string | undefined;
   readonly outputs?: Uint8Array | undefined;
@@ -33,7 +33,7 @@ export interface BlockerUpdate {
 export interface CommonUpdate {
   readonly occurredAt: bigint;
   readonly reportedAt: bigint;
-  /** With an end: the start, in case no event reported it. */
+  /** Start, set in a terminal event in case no other event reported it. */
   readonly startedAt?: bigint | undefined;
   readonly inputUri: string;
   readonly inputs?: Uint8Array | undefined;

@@ -71,9 +71,9 @@ export function foldCommonState(
 }
 
 /**
- * Returns the earliest start reported by an event; else the one stated by an end. A status has
- * whole seconds, so a late event may report a start within the second: a start already shown is not
- * moved later.
+ * Returns the earliest start reported by an event; else the one stated by a terminal event. Never
+ * moves a start that is already shown to a later time: a terminal event may take it from a status
+ * in whole seconds, and a late event may then report a start later in that second.
  */
 function startOf(
   { startedAt, startedSeq }: CommonState,

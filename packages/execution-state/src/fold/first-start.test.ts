@@ -33,9 +33,9 @@ test("a node keeps its first start and its deck when RUNNING is repeated", () =>
 });
 
 test("an execution keeps its first start when RUNNING is repeated", () => {
-  const told = (at: bigint, order: bigint) => [{ phase: Workflow.RUNNING, occurredAt: at }, order] as const;
-  const once = foldWorkflow(initialWorkflowState(50n), ...told(100n, 1n));
-  expect(foldWorkflow(once, ...told(900n, 2n)).startedAt).toBe(100n);
+  const started = (at: bigint, order: bigint) => [{ phase: Workflow.RUNNING, occurredAt: at }, order] as const;
+  const once = foldWorkflow(initialWorkflowState(50n), ...started(100n, 1n));
+  expect(foldWorkflow(once, ...started(900n, 2n)).startedAt).toBe(100n);
 });
 
 test("an execution never starts before its creation and has no negative duration", () => {

@@ -162,7 +162,7 @@ test("a reported end replaces an inferred one, which stays where none is reporte
       }
       state = assume(state as NodeState);
       const reported = events.reduce(fold, undefined) as NodeState;
-      // Without a reported end, only the end is assumed.
+      // Without a reported end, the state differs only by the assumed end.
       expect(state).toEqual(isTerminalNodeEvent(reported.phase) ? reported : assume(reported));
       expect(isTerminalNodeEvent(state.phase)).toBe(true);
     }),

@@ -15,8 +15,8 @@ export interface WorkflowState {
    */
   readonly acceptedAt: bigint;
   /**
-   * The highest order of any event; that of the phase's event, unless the phase was kept in spite
-   * of a later event.
+   * Highest order of all events. It is the order of the event that set the phase, unless a later
+   * event left the phase unchanged.
    */
   readonly phaseSeq: bigint;
   readonly startedAt: bigint | undefined;
@@ -85,8 +85,8 @@ export function foldWorkflow(state: WorkflowState, update: WorkflowUpdate, seq: 
 }
 
 /**
- * Returns the earliest start reported by an event; else the one stated by an end. A start already
- * shown is not moved later (progress.ts).
+ * Returns the earliest start reported by an event; else the one stated by a terminal event. Never
+ * moves a start that is already shown to a later time (see common-state.ts).
  */
 function startOf(state: WorkflowState, update: WorkflowUpdate, seq: bigint): Pick<WorkflowState, "startedAt" | "startedSeq"> {
   const { startedAt, startedSeq, acceptedAt } = state;

@@ -28,9 +28,9 @@ test("a terminal phase in the resource takes precedence", () => {
   expect(node({ resourcePhase: NodePhase.Failed, execution: Workflow.SUCCEEDED })).toBe(Node.FAILED);
   expect(node({ resourcePhase: NodePhase.Skipped })).toBe(Node.SKIPPED);
   expect(node({ resourcePhase: NodePhase.Recovered })).toBe(Node.RECOVERED);
-  for (const told of [NodePhase.NotYetStarted, NodePhase.Queued, NodePhase.Running]) {
-    expect(node({ resourcePhase: told })).toBe(Node.ABORTED);
-    expect(node({ resourcePhase: told, execution: Workflow.SUCCEEDED })).toBe(Node.SUCCEEDED);
+  for (const reported of [NodePhase.NotYetStarted, NodePhase.Queued, NodePhase.Running]) {
+    expect(node({ resourcePhase: reported })).toBe(Node.ABORTED);
+    expect(node({ resourcePhase: reported, execution: Workflow.SUCCEEDED })).toBe(Node.SUCCEEDED);
   }
 });
 

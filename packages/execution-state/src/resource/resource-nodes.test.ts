@@ -41,13 +41,13 @@ test("events report neither array items nor arms that were not taken", () => {
 });
 
 test("arms of branches, also nested ones, are listed below their branch", () => {
-  const told = phases({
+  const reported = phases({
     b: { phase: 5 },
     inner: { phase: 5, parentNode: "b" },
     leaf: { phase: 6, parentNode: "inner" },
     lost: { phase: 1, parentNode: "nowhere" },
   });
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ["b", 5],
     ["b-0-inner", 5],
     ["b-0-inner-0-leaf", 6],

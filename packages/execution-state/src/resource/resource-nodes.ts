@@ -19,7 +19,10 @@ export interface ResourceNode {
   readonly specNodeId: string;
   /** The node in whose graph, or as whose arm, it runs; undefined at the top. */
   readonly parent: ResourceParent | undefined;
-  /** True for an item of an array of tasks or similar: the array's task execution reports it. */
+  /**
+   * True for a node within an array that is not terminal. The array's task execution reports items
+   * of tasks, so an event about the node's end may never come.
+   */
   readonly isItem: boolean;
   /** Folder of its current attempt's inputs and outputs; undefined where the status has none. */
   readonly attemptDir: string | undefined;
@@ -71,7 +74,10 @@ function attemptDirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, par
   return parent === undefined ? `${dir}/${nodeId}/data/${attempts}` : `${dir}/${nodeId}/${attempts}`;
 }
 
-/** Arms of a branch are siblings of it that name it; a branch in an arm leads to the next. */
+/**
+ * Returns the context of a node that may be an arm of a branch. In the status, arms are siblings of
+ * their branch and name it as their parent. A branch may itself be an arm of another branch.
+ */
 function branchContext(nodes: Statuses, status: NodeStatus, context: GraphContext): GraphContext {
   const branches: [string, NodeStatus][] = [];
   for (let node = status; node.parentNode !== undefined && branches.length < 100; ) {
@@ -92,9 +98,9 @@ function branchContext(nodes: Statuses, status: NodeStatus, context: GraphContex
 }
 
 /**
- * True when events are sure to report the end in the status. They do not for items of arrays, nor
- * for arms of branches that were not taken, which a status does not distinguish from other skipped
- * nodes.
+ * True when events are sure to report the end in the status. Events do not report the ends of array
+ * items, nor those of branch arms that were not taken, which a status does not distinguish from
+ * other skipped nodes.
  */
 export function isReportedEnd({ isItem, status }: ResourceNode): boolean {
   const phase = nodeEventPhase(status.phase ?? 0);

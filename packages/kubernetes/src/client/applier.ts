@@ -13,8 +13,8 @@ export interface ApplyOptions extends ObjectName {
  */
 export interface KubeApplier {
   /**
-   * Server-side apply: creates the object, takes over fields that others changed, leaves their own
-   * fields alone.
+   * Server-side apply: creates the object or sets the fields of `body`, even those that other
+   * managers have changed. Does not change other fields of these managers.
    */
   apply<T extends KubeObject>(ref: ResourceRef, options: ApplyOptions): Promise<T>;
   /** Looks up how the API names a kind; undefined when the API does not have it. */

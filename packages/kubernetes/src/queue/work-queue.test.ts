@@ -155,8 +155,8 @@ test("the pool yields after 4 ms of synchronous work, and after 20 ms while many
     if (turns.at(-1) !== 0) turns.push(0);
   }
   await pool.stop();
-  // Fifteen rounds leave fewer than 16 keys: the tenth ends a long turn, the fifteenth a short one,
-  // as do two each after it.
+  // With 16 or more queued keys a turn has 10 rounds (20 ms), with fewer keys it has 2 (4 ms). The
+  // second turn ends after 5 rounds, because fewer than 16 keys are left then.
   expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
 });
 

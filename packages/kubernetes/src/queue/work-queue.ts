@@ -10,18 +10,18 @@ interface QueueEntry {
 /** Number of remembered keys before the first sweep. */
 const MIN_SWEEP_SIZE = 1_024;
 /**
- * Time for which a taken key counts as sharing the workers, ms: longer than one step of a chain
- * takes elsewhere.
+ * Time after a key was taken during which it counts as sharing the workers, ms. It is longer than
+ * one step of a chain takes outside of this queue.
  */
 const CONTENTION_WINDOW_MS = 200;
 
 /**
- * A queue of keys that shares the workers' time: the key that has used least of it comes first,
- * among equals the one added first (start-time fair queueing). Virtual time is the start of the
- * turn taken last. A key's turn starts then, or at the end of its last turn when that is later, so
- * a key that has used much waits for others and no key starves. A key is queued at most once; a key
- * added while a worker has it is queued again when the worker is done, so that two workers never
- * have one key.
+ * A queue of keys that shares the workers' time fairly (start-time fair queueing). The key that has
+ * used the least time comes first, among equals the one added first. Virtual time is the start of
+ * the turn taken last. A key's turn starts at the virtual time, or at the end of the key's last
+ * turn when that is later, so a key that has used much time waits for others and no key starves. A
+ * key is queued at most once. A key added while a worker has it is queued again when the worker is
+ * done, so that two workers never have the same key.
  */
 export class WorkQueue {
   /** Time at which each key was added, ms, oldest first. */

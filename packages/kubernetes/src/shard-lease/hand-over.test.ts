@@ -113,7 +113,7 @@ class Process {
     return book;
   }
 
-  /** True when it would act for the shard now. */
+  /** True when the process would act for the shard now. */
   acts(shard: number): boolean {
     if (!this.up || this.world.now < this.#stoppedUntil) return false;
     if (this.bug === "ignoresItsLease") return this.#view.get(`shard-${shard}`)?.holder === this.#member;

@@ -61,7 +61,7 @@ test("a member without connection stops before others may take over, and spares 
   a.onRenewed("2", 60_000);
   expect(a.holds(3, 60_001)).toBe(true);
   expect(kinds(a.nextActions(63_900)).filter((kind) => kind === "expireMember")).toEqual([]);
-  // But no longer: it may have died meanwhile.
+  // The grace period has ended: the other member may have exited during it.
   a.onRenewed("3", 63_300);
   expect(kinds(a.nextActions(64_100)).filter((kind) => kind === "expireMember")).toEqual(["expireMember"]);
 });

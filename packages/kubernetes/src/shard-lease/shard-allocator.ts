@@ -37,9 +37,9 @@ interface Holder {
 const SELF_EXPIRY_FRACTION = 0.7;
 
 /**
- * Minimum fraction of the lease time for which others are spared after this process lost its
- * connection. Live ones renew within it; ending them would be safe but needless. A longer grace
- * would delay taking over from one that died just then.
+ * Minimum fraction of the lease time for which this process does not end other memberships after it
+ * lost its connection. Live members renew within that time; ending them would be safe but needless.
+ * A longer grace would delay the takeover from a member that exited in that time.
  */
 const RECONNECT_GRACE_FRACTION = 0.4;
 

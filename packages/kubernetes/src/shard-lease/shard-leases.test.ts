@@ -92,7 +92,8 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   it("a process waits for the lease time of others", async () => {
     await killed("other", { member: "a-1", slot: "a" });
     const leases = start("other");
-    // Its membership exists: it has seen the other process, and leaves its shards to it.
+    // The process joins after it has listed the Leases, so it has seen the killed process and
+    // leaves the shards to that process.
     const joined = () => client.get(LEASES, { namespace: "leases", name: "other-member-b-2" });
     await expect.poll(joined, { timeout: 30_000 }).toBeDefined();
     await new Promise((resolve) => setTimeout(resolve, 1_000));

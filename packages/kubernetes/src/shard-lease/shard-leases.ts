@@ -30,8 +30,8 @@ export interface ShardLeasesOptions {
   readonly identity: string;
   /**
    * A stable identity that at most one process has at a time, such as the name of a StatefulSet's
-   * pod: a process that starts with it knows that its predecessor is dead, and does not wait for
-   * the lease time.
+   * pod. A process that starts with it may assume that its predecessor has exited, and does not
+   * wait for the lease time.
    */
   readonly stableIdentity?: string | undefined;
   readonly leaseMs: number;
@@ -93,7 +93,8 @@ export class ShardLeases {
       ref: LEASES,
       namespace,
       labelSelector: `${GROUP_LABEL}=${group}`,
-      // Also delivers this process's own renewals.
+      // The watch also delivers this process's own renewals, so silence for the lease time means a
+      // broken stream.
       idleTimeoutMs: leaseMs,
       logger,
       onEvent: ({ type, object }) => this.#onLeaseEvent(type === "deleted", object),
@@ -187,12 +188,15 @@ export class ShardLeases {
     return this.options.client.mergePatch<Lease>(LEASES, { namespace, name, body: { spec } });
   }
 
-  /** Until then the predecessors count as alive. */
+  /**
+   * Deletes the memberships of earlier processes with the same stable identity, which count as
+   * alive until then.
+   */
   async #expirePredecessors(): Promise<void> {
     const { client, namespace, stableIdentity, logger } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
-    // This process joins only afterwards.
+    // This process joins only after this method, so none of the memberships is its own.
     const memberships = this.#informer
       ?.list()
       .filter(({ metadata }) => stableIdentity !== undefined && metadata.labels?.[STABLE_IDENTITY_LABEL] === stableIdentity);
@@ -270,7 +274,7 @@ export class ShardLeases {
     const names: LeaseNames = this.options;
     switch (action.kind) {
       case "join":
-        // The renewal loop does it.
+        // The renewal loop performs the join.
         return;
       case "expireMember":
         logger.warn({ member: action.member }, "member lease expired, releasing its shards");

@@ -21,7 +21,10 @@ export interface NatsOptions {
   readonly args?: readonly string[];
   /** Called before the program is downloaded. */
   readonly onProgress?: (what: string) => void;
-  /** Ends the server when this process dies. Default: it keeps running. */
+  /**
+   * Ends the server when this process exits, even when it is killed. Default: the server keeps
+   * running.
+   */
   readonly watchdog?: ProcessWatchdog | undefined;
   /** Aborts the start and ends the server. */
   readonly signal?: AbortSignal | undefined;

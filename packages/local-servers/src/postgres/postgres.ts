@@ -16,7 +16,10 @@ export interface PostgresOptions {
   readonly port?: number;
   /** False trades durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
-  /** Ends the server when this process dies. Default: it keeps running. */
+  /**
+   * Ends the server when this process exits, even when it is killed. Default: the server keeps
+   * running.
+   */
   readonly watchdog?: ProcessWatchdog | undefined;
   /** Aborts the start and ends the server. */
   readonly signal?: AbortSignal | undefined;
@@ -88,9 +91,9 @@ export async function startPostgres({ dataDir, port, durable = true, watchdog, s
 }
 
 /**
- * Stops the server that has the folder open, by `postmaster.pid`. PostgreSQL itself refuses to
- * start when any process of this user has that id, so the file of a dead one must not name a live
- * id.
+ * Stops the server that has the folder open, by `postmaster.pid`. PostgreSQL refuses to start when
+ * any process of this user has the id in that file, so the file of an exited server must not hold
+ * the id of another process.
  */
 async function stopStaleServer(data: string): Promise<void> {
   const file = join(data, "postmaster.pid");

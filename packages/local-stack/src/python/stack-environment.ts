@@ -36,9 +36,9 @@ export function isBasedOn(folder: string, shared: string): boolean {
 }
 
 /**
- * Creates an environment that uses the packages of the shared one without copies, and has its
- * console scripts, run by its own Python. The folder is replaced by the complete environment or
- * stays as it is.
+ * Creates an environment that uses the packages of the shared one without copying them. Copies the
+ * console scripts of the shared environment, so that the Python of the new one runs them. The
+ * folder is replaced by the complete environment or stays as it is.
  *
  * @param shared folder of the shared environment
  * @throws Error with Python's output

@@ -1,7 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { busUsers, type ServiceManifest } from "@flyte-ts/service-manifest";
 
-/** Password of each user of the message bus: the services that use it. */
+/**
+ * Password of each user of the message bus, by the name of the user, which is the id of a service.
+ */
 export type BusPasswords = Readonly<Record<string, string>>;
 
 /**

@@ -8,7 +8,10 @@ const STORE_FAILURE_TEXT = "the message bus does not store messages";
 
 /** Interval of the checks, ms. */
 const CHECK_INTERVAL_MS = 5_000;
-/** Consecutive checks that must find it: a service that has just started may be at fault. */
+/**
+ * Consecutive checks that must find the failure before a restart. A single finding may be the fault
+ * of a service that has just started.
+ */
 const REQUIRED_FINDINGS = 2;
 /** Time for the server to restart and services to notice, ms. */
 const SETTLE_MS = 30_000;
@@ -28,8 +31,8 @@ export interface BusWatchOptions {
 
 /**
  * Restarts the message bus when services report that it stores nothing. A NATS server whose disk
- * was full stores nothing more until it is restarted, even with room again. While the disk is full
- * it is not restarted. Resolves when the signal is aborted.
+ * was full stores nothing more until it is restarted, even when the disk has free space again.
+ * While the disk is full, the server is not restarted. Resolves when the signal is aborted.
  */
 export async function watchBus(
   { ports, obstacle, restart, delay, probe = (port) => probeReadiness(`http://127.0.0.1:${port}`, { timeoutMs: 3_000 }) }: BusWatchOptions,

@@ -3,11 +3,11 @@ import type { LocalServer } from "@flyte-ts/local-servers";
 
 export interface ServerSupervisorOptions {
   readonly onRestart: (text: string) => void;
-  /** Called when the server is given up. */
+  /** Called when the server will not be restarted any more. */
   readonly onFailed: (how: string) => void;
   /**
-   * Reason why no start can succeed now, such as a full disk: while it lasts, the server is not
-   * given up.
+   * Reason why no start can succeed now, such as a full disk. While it lasts, the supervisor waits
+   * and counts no failed start.
    */
   readonly obstacle?: () => string | undefined;
   /** Milliseconds. */
@@ -25,7 +25,7 @@ const RESTARTS: Backoff = { initialMs: 100, maxMs: 5_000 };
 const STABLE_UPTIME_MS = 30_000;
 
 /**
- * A server that is restarted on the same port and data when it dies. `begin` gets a signal that
+ * A server that is restarted on the same port and data when it exits. `begin` gets a signal that
  * `stop` aborts.
  */
 export class ServerSupervisor {
@@ -57,7 +57,10 @@ export class ServerSupervisor {
     await this.#server?.stop();
   }
 
-  /** Ends the server, which does not work any more; it is restarted as if it had died. */
+  /**
+   * Stops a server that no longer works. The supervisor then restarts it as after an unexpected
+   * exit.
+   */
   async forceRestart(why: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.options.onRestart(`  ${this.name} is being restarted: ${why}`);

@@ -17,7 +17,7 @@ export interface ServiceSpec {
 
 export interface ServiceSupervisorOptions {
   readonly logDir: string;
-  /** Ends the service when this process dies. */
+  /** Ends the service when this process exits, even when it is killed. */
   readonly watchdog: ProcessWatchdog;
   /** Called when a service ended unexpectedly. */
   readonly onRestart: (service: string, how: string) => void;
@@ -40,10 +40,11 @@ const SERIAL_SCAVENGE_FLAG = "--no-parallel-scavenge";
 const HEAP_GROWTH_FLAG = "--heap-growing-percent=60";
 
 /**
- * Memory of buffers, outside V8's heap. With one arena per thread freed memory hardly ever returns
- * to the system; nor does it after a buffer of MiB was freed, when malloc raises its mmap
- * threshold: a fixed threshold prevents that. From 32 KiB on each buffer is mapped separately and
- * returned when it is freed: data read from sockets, and the pool of small buffers (`startIdleGc`).
+ * Settings of malloc, which holds buffers outside V8's heap. With one arena per thread, freed
+ * memory hardly ever returns to the system. The same happens after malloc has raised its mmap
+ * threshold, which it does when a buffer of some MiB is freed; a fixed threshold prevents that.
+ * From 32 KiB on each buffer is mapped separately and returned when it is freed: data read from
+ * sockets, and the pool of small buffers (`startIdleGc`).
  */
 const MALLOC_ENV = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
@@ -56,7 +57,7 @@ const SHOWN_LINES = 5;
 
 const MAX_LOG_BYTES = 20 * 1024 * 1024;
 
-/** A service as a child process that is restarted when it dies. */
+/** A service as a child process that is restarted when it exits. */
 export class ServiceSupervisor {
   #child: ChildProcess | undefined;
   #stopping = false;
@@ -95,7 +96,7 @@ export class ServiceSupervisor {
         if (ready) return;
         reason = text;
       } catch {
-        // Not listening yet, or not ready as soon as it is.
+        // The service does not listen yet, or listens but is not ready.
         await sleep(PROBE_INTERVAL_MS);
       }
       if (this.#failures >= 5) break;

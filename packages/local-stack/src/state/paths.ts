@@ -3,8 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Root of the repository; this file is at the same depth below it as a module and in a bundle at
- * another. Only valid in a checkout.
+ * Root of the repository, found in the parent folders of this file, whose depth differs between
+ * module and bundle. Only valid in a checkout.
  */
 export const repositoryRoot = findRepositoryRoot(dirname(fileURLToPath(import.meta.url)));
 

@@ -1,6 +1,6 @@
 /**
- * Keeps a gathering handler busy for at most a quarter of the time, unless the pause would exceed
- * its maximum.
+ * Ratio of the gathering pause to the duration of the last batch. It keeps a gathering handler busy
+ * for at most a quarter of the time, unless the pause would exceed its maximum.
  */
 const BATCH_WINDOW_FACTOR = 3;
 

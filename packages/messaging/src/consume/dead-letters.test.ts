@@ -13,10 +13,10 @@ import { type Bus, type BusMessage, connectBus } from "../index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const folder = mkdtempSync(join(tmpdir(), "dead-letters-"));
-const PATIENCE = { timeout: 30_000 };
+const POLL = { timeout: 30_000 };
 const DEAD = "FLYTE_DEAD_LETTERS";
 let server: LocalServer;
-let stranger: NatsConnection;
+let otherConnection: NatsConnection;
 let manager: JetStreamManager;
 let metrics: Metrics;
 let notesBefore = 0;
@@ -32,8 +32,8 @@ async function process(): Promise<Bus> {
 
 beforeAll(async () => {
   server = await startNats({ dataDir: join(folder, "nats") });
-  stranger = await connect({ servers: server.url });
-  manager = await jetstreamManager(stranger);
+  otherConnection = await connect({ servers: server.url });
+  manager = await jetstreamManager(otherConnection);
 });
 beforeEach(async () => {
   metrics = new Metrics();
@@ -44,7 +44,7 @@ afterEach(async () => {
   for await (const stream of manager.streams.list()) await manager.streams.purge(stream.config.name);
 });
 afterAll(async () => {
-  await stranger.close();
+  await otherConnection.close();
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -83,7 +83,7 @@ async function deadLetters(): Promise<{ subject: string; kind: string; reason: s
 
 const lastNote = async () => (await manager.streams.info(PROCESSING_MARKER_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
 
-/** Number of notes of suspected messages since the last test, held or settled. */
+/** Number of markers written since the last test, `held` or `settled`. */
 async function notesMade(): Promise<number> {
   return (await lastNote()) - notesBefore;
 }
@@ -106,7 +106,7 @@ describe("a message that cannot be unpacked", () => {
     ],
     [
       "declares a smaller decompressed size",
-      lying(),
+      wrongTrailer(),
       marked("Flyte-Encoding", "gzip"),
       /larger when decompressed than its gzip trailer says/,
     ],
@@ -116,13 +116,13 @@ describe("a message that cannot be unpacked", () => {
     const bus = await process();
     const { seen, take } = collector();
     await bus.subscribe(options("work.bomb"), take);
-    await jetstream(stranger).publish("work.bomb", data, { headers: fields });
+    await jetstream(otherConnection).publish("work.bomb", data, { headers: fields });
     await bus.publish("work.bomb", Buffer.from("after"));
-    await vi.waitFor(() => expect(seen).toEqual(["after"]), PATIENCE);
-    await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(1), PATIENCE);
+    await vi.waitFor(() => expect(seen).toEqual(["after"]), POLL);
+    await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(1), POLL);
     expect((await deadLetters())[0]).toMatchObject({ kind: "limits", from: "work.bomb", reason: expect.stringMatching(reason) });
     expect(await counted()).toMatchObject([{ labels: { consumer: "d-work-bomb", kind: "limits" }, value: 1 }]);
-    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
+    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), POLL);
   });
 });
 
@@ -132,7 +132,7 @@ function bundled(texts: readonly string[]): [Uint8Array, { headers: MsgHdrs }] {
 }
 
 /** A gzip member whose trailer understates the size. */
-function lying(): Uint8Array {
+function wrongTrailer(): Uint8Array {
   const data = gzipSync(Buffer.alloc(80_000_000));
   data.writeUInt32LE(100, data.length - 4);
   return data;
@@ -148,9 +148,9 @@ test("a discarded message becomes a dead letter with the reason and is not redel
     }
   });
   await Promise.all(["a", "b"].map((name) => bus.publish("work.discarded", Buffer.from(name))));
-  await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(2), PATIENCE);
+  await vi.waitFor(async () => expect(await deadLetters()).toHaveLength(2), POLL);
   expect((await deadLetters())[0]).toMatchObject({ kind: "refused", reason: "not readable", from: "work.discarded" });
-  await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
+  await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), POLL);
   expect(seen).toEqual([1, 1]);
 });
 
@@ -159,8 +159,8 @@ describe("a message that crashes its consumers", () => {
   const quick = { ...options(subject), ackWaitMs: 500 };
 
   /**
-   * Acknowledges messages until "poison" arrives; then the process dies with all messages that it
-   * holds.
+   * Acknowledges messages until "poison" arrives. Then the process exits without settling the
+   * messages that it holds.
    */
   async function victim(seen: string[]): Promise<boolean> {
     const connection = await connect({ servers: server.url });
@@ -197,7 +197,7 @@ describe("a message that crashes its consumers", () => {
   test("is handled alone from the third delivery on and then becomes a dead letter", async () => {
     const first = await process();
     await first.subscribe(quick, () => undefined).then((subscription) => subscription.close());
-    await Promise.all(["before", "poison", "after"].map((text) => jetstream(stranger).publish(subject, Buffer.from(text))));
+    await Promise.all(["before", "poison", "after"].map((text) => jetstream(otherConnection).publish(subject, Buffer.from(text))));
     const seen: string[] = [];
     let deaths = 0;
     while (await victim(seen)) deaths++;
@@ -212,7 +212,7 @@ describe("a message that crashes its consumers", () => {
     const first = await process();
     await first.subscribe(quick, () => undefined).then((subscription) => subscription.close());
     const texts = ["before", "poison", "after"];
-    await jetstream(stranger).publish(subject, ...bundled(texts));
+    await jetstream(otherConnection).publish(subject, ...bundled(texts));
     const seen: string[] = [];
     while (await victim(seen));
     expect(new Set(seen)).toEqual(new Set(texts));
@@ -230,7 +230,7 @@ describe("a message that crashes its consumers", () => {
       else message.ack();
     });
     await bus.publish(subject, Buffer.from("patient"));
-    await vi.waitFor(() => expect(deliveries).toBe(12), PATIENCE);
+    await vi.waitFor(() => expect(deliveries).toBe(12), POLL);
     expect(await deadLetters()).toEqual([]);
   });
 
@@ -253,10 +253,10 @@ describe("a message that crashes its consumers", () => {
     const before = await delivered();
     await Promise.all(texts.map((text) => bus.publish(subject, Buffer.from(text))));
     const { messages } = (await manager.streams.info("WORK")).state;
-    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThanOrEqual(before + 5 * messages), PATIENCE);
+    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThanOrEqual(before + 5 * messages), POLL);
     open();
-    await vi.waitFor(() => expect(seen).toEqual(new Set(texts)), PATIENCE);
-    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
+    await vi.waitFor(() => expect(seen).toEqual(new Set(texts)), POLL);
+    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), POLL);
     expect(await notesMade()).toBe(0);
   });
 
@@ -272,7 +272,7 @@ describe("a message that crashes its consumers", () => {
       message?.nak(naks < 5 ? 10 : 300);
     });
     await one.publish(subject, Buffer.from("patient"));
-    await vi.waitFor(() => expect(naks).toBe(5), PATIENCE);
+    await vi.waitFor(() => expect(naks).toBe(5), POLL);
     await first.close();
   }
 
@@ -289,56 +289,55 @@ describe("a message that crashes its consumers", () => {
       await settled;
       for (const message of messages) message.ack();
     });
-    await vi.waitFor(() => expect(isTaken).toBe(true), PATIENCE);
+    await vi.waitFor(() => expect(isTaken).toBe(true), POLL);
     const { seen, take } = collector();
     await (await process()).subscribe(quick, take);
-    // Longer than the time for which the note of a dead holder is respected.
-    await vi.waitFor(async () => expect(await notesMade()).toBeGreaterThan(5), PATIENCE);
+    // Wait longer than the time after which an unrenewed marker turns its message into a dead
+    // letter.
+    await vi.waitFor(async () => expect(await notesMade()).toBeGreaterThan(5), POLL);
     expect((await manager.streams.info("WORK")).state.messages).toBe(1);
     expect(seen).toEqual([]);
-    // One more delivery is possible from here: the note is settled before the acknowledgement.
+    // From here on one more delivery is possible, because the marker is cleared before the
+    // acknowledgement.
     settle();
-    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
-    await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), PATIENCE);
+    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), POLL);
+    await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), POLL);
   });
 
   test("a message that another process returned is handled, and its marker is cleared", async () => {
     await publishHandedBack();
     const { seen, take } = collector();
     await (await process()).subscribe(quick, take);
-    await vi.waitFor(() => expect(seen).toEqual(["patient"]), PATIENCE);
-    await vi.waitFor(
-      async () => expect([await deadLetters(), (await manager.streams.info("WORK")).state.messages]).toEqual([[], 0]),
-      PATIENCE,
-    );
+    await vi.waitFor(() => expect(seen).toEqual(["patient"]), POLL);
+    await vi.waitFor(async () => expect([await deadLetters(), (await manager.streams.info("WORK")).state.messages]).toEqual([[], 0]), POLL);
   });
 });
 
 describe("malformed messages", () => {
   test("on an ephemeral subject leave the connection and other subscriptions intact", async () => {
     const bus = await process();
-    const heard: string[] = [];
+    const received: string[] = [];
     bus.subscribeEphemeral("told.*", (_, data) => {
       if (data.length === 0) throw new Error("cannot be read");
-      heard.push(Buffer.from(data).toString().slice(0, 10));
+      received.push(Buffer.from(data).toString().slice(0, 10));
     });
     await vi.waitFor(() => {
-      stranger.publish("told.x", Buffer.from("first"));
-      expect(heard).toContain("first");
-    }, PATIENCE);
-    stranger.publish("told.x");
-    stranger.publish("told.x", Buffer.alloc(300_000, "x"));
-    stranger.publish("told.x", Buffer.from("last"));
-    await vi.waitFor(() => expect(heard.at(-1)).toBe("last"), PATIENCE);
-    expect(new Set(heard)).toEqual(new Set(["first", "last"]));
+      otherConnection.publish("told.x", Buffer.from("first"));
+      expect(received).toContain("first");
+    }, POLL);
+    otherConnection.publish("told.x");
+    otherConnection.publish("told.x", Buffer.alloc(300_000, "x"));
+    otherConnection.publish("told.x", Buffer.from("last"));
+    await vi.waitFor(() => expect(received.at(-1)).toBe("last"), POLL);
+    expect(new Set(received)).toEqual(new Set(["first", "last"]));
     expect(bus.unhealthyReason()).toBeUndefined();
     await bus.publish("work.still", Buffer.from("stored"));
   });
 
   test("in place of an acknowledgement cause the message to be sent again", async () => {
     const answers = ["garbage", "null", "[]", '{"stream":"WORK","seq":0}', '{"stream":"WORK"}', '{"stream":"WORK","seq":1}'];
-    const served = stranger.subscribe("fake.x", { callback: (_, message) => void message.respond(answers.shift() ?? "") });
-    await stranger.flush();
+    const served = otherConnection.subscribe("fake.x", { callback: (_, message) => void message.respond(answers.shift() ?? "") });
+    await otherConnection.flush();
     const bus = await process();
     await bus.publish("fake.x", Buffer.from("a"));
     expect(answers).toEqual([]);

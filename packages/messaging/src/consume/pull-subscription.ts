@@ -155,7 +155,8 @@ export class PullSubscription implements ExclusiveSubscription {
     await this.#processing;
     await this.#poisonGuard.close();
     if (this.options.inactiveThresholdMs === undefined) return;
-    // When the server is unreachable, it deletes the consumer after `inactiveThresholdMs`.
+    // When the server is unreachable and this call fails, the server deletes the consumer after
+    // `inactiveThresholdMs`.
     await this.deps.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
   }
 

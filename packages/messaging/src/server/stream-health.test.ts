@@ -60,7 +60,8 @@ test.skipIf(!root)(
       const stored = Promise.all(Array.from({ length: 20 }, () => bus.publish("task.a", Buffer.alloc(20_000))));
       await vi.waitFor(() => expect(bus.unhealthyReason()).toMatch(/does not store messages/), { timeout: 40_000 });
       rmSync(join(disk, "fill"));
-      // Once a write has failed, the server stores nothing more although there is room.
+      // Once a write has failed, the server stores nothing more, although the disk has free space
+      // again.
       await expect(
         Promise.race([stored.then(() => "stored"), vi.waitFor(() => expect(bus.unhealthyReason()).toBeUndefined(), 6_000)]),
       ).rejects.toThrow("to be undefined");

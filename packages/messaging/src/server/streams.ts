@@ -29,7 +29,10 @@ interface StreamsDeps {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
-  /** False for a user that may not create or change streams: it waits until another service has. */
+  /**
+   * False for a user that may not create or change streams: `ensure` then waits until another
+   * service has created the stream.
+   */
   readonly createsStreams: boolean;
 }
 

@@ -47,8 +47,8 @@ function request(template: Template = {}, over: Partial<TaskRequest> = {}): Task
 
 describe("a container task", () => {
   it("gets the pod that a Go propeller creates", () => {
-    const asked = request();
-    expect(buildPod(asked, { config: config() })).toEqual({
+    const taskRequest = request();
+    expect(buildPod(taskRequest, { config: config() })).toEqual({
       apiVersion: "v1",
       kind: "Pod",
       metadata: {
@@ -83,7 +83,17 @@ describe("a container task", () => {
           {
             name: "a1b2c3d4e5f6g7h8i9j0-n0-0",
             image: "example/image:1",
-            args: ["run", "--inputs", asked.inputUri, "--out", asked.outputPrefix, "--raw", asked.rawOutputPrefix, "--prev", '""'],
+            args: [
+              "run",
+              "--inputs",
+              taskRequest.inputUri,
+              "--out",
+              taskRequest.outputPrefix,
+              "--raw",
+              taskRequest.rawOutputPrefix,
+              "--prev",
+              '""',
+            ],
             env: [
               { name: "MINE", value: "1" },
               { name: "FLYTE_INTERNAL_EXECUTION_WORKFLOW", value: "p:development:flows.main" },
@@ -461,16 +471,16 @@ describe("a pod task", () => {
   });
 
   it("takes all other fields from the PodTemplate", () => {
-    const said = {
+    const declared = {
       priorityClassName: "batch",
       runtimeClassName: "gvisor",
       imagePullSecrets: [{ name: "registry" }],
       hostAliases: [{ ip: "10.0.0.1", hostnames: ["db"] }],
       topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" }],
     };
-    const base = { metadata: { name: "base" }, template: { spec: { containers: [], ...said } } } as PodTemplate;
+    const base = { metadata: { name: "base" }, template: { spec: { containers: [], ...declared } } } as PodTemplate;
     const { spec } = pod({}, { base });
-    expect(spec).toMatchObject(said);
+    expect(spec).toMatchObject(declared);
     const own = { ...podSpec, priorityClassName: "urgent", imagePullSecrets: [{ name: "mine" }] };
     const merged = pod({ target: { case: "k8sPod", value: { podSpec: own } } }, { base }).spec;
     expect(merged).toMatchObject({ priorityClassName: "urgent", imagePullSecrets: [{ name: "registry" }, { name: "mine" }] });

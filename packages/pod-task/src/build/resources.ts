@@ -68,10 +68,12 @@ export function mergeResources(base: ResourceRequirements | undefined, over: Res
 }
 
 /**
- * Computes a container's resources: a missing request is its limit, a missing limit its request or
- * the platform's default limit, whichever is more, both missing the platform's default; all capped
- * by the platform's limit, requests by the limits. Ephemeral storage and GPUs only when requested.
- * With `applyDefaults` false, missing values stay missing and only the limits apply.
+ * Computes a container's resources. A missing request takes the limit. A missing limit takes the
+ * request or the platform's default limit, whichever is more. When both are missing, the request
+ * takes the platform's default. The platform's limit caps all values, and limits cap requests.
+ * Ephemeral storage and GPUs are set only when requested. With `applyDefaults` false, missing
+ * values stay missing and only the limits apply.
+ *
  * @throws InvalidPodSpecError for an invalid quantity.
  */
 export function resolveResources(

@@ -29,7 +29,10 @@ export interface GpuConfig {
   readonly unpartitionedToleration?: Toleration | undefined;
 }
 
-/** Adds the platform's scheduling rules; those of the spec take precedence. */
+/**
+ * Adds the platform's scheduling rules. Those of the spec take precedence, except over
+ * `interruptibleNodeSelector` and `hostNetwork`.
+ */
 export function applyScheduling(spec: PodSpec, config: SchedulingConfig, interruptible: boolean): PodSpec {
   const tolerations = [
     ...resourceTolerations(spec, config),

@@ -44,7 +44,8 @@ function mountAsFile(spec: PodSpec, { group, key, envVar }: Secret, isTaskContai
   const file = key.toLowerCase();
   const item = { key, path: file };
   const volumes = structuredClone(spec.volumes ?? []);
-  // Volumes of the task or a template for the same Secret keep all its keys, under their own names.
+  // Use only a volume that this function has added: a volume of the task or of a template for the
+  // same Secret keeps all its keys, under their own names.
   let volume = volumes.find((candidate) => candidate.name.startsWith(VOLUME_PREFIX) && candidate.secret?.secretName === group);
   if (volume === undefined) {
     volume = { name: `${VOLUME_PREFIX}${volumes.length}`, secret: { secretName: group, items: [], optional: true } };

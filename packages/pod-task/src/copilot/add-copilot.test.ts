@@ -22,8 +22,8 @@ interface Raw {
 
 /** A ContainerTask as flytekit 1.16 sends it. */
 function request({ inputs = ["a"], outputs = ["b"], data = {} }: Raw = {}): TaskRequest {
-  const asked = sampleRequest("raw-container");
-  asked.template = create(TaskTemplateSchema, {
+  const taskRequest = sampleRequest("raw-container");
+  taskRequest.template = create(TaskTemplateSchema, {
     id: { name: "tasks.raw" },
     type: "raw-container",
     interface: { inputs: variables(...inputs), outputs: variables(...outputs) },
@@ -37,29 +37,29 @@ function request({ inputs = ["a"], outputs = ["b"], data = {} }: Raw = {}): Task
       },
     },
   });
-  asked.inputs = create(LiteralMapSchema, {
+  taskRequest.inputs = create(LiteralMapSchema, {
     literals: {
       a: { value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: 5n } } } } } },
     },
   });
-  return asked;
+  return taskRequest;
 }
 
 const environment = { env: { FLYTE_AWS_ENDPOINT: "http://blobs" }, envFromSecrets: ["keys"] };
-const build = (asked: TaskRequest, base?: PodTemplate) => buildPod(asked, { config: podSettings.parse({ environment }), base });
+const build = (taskRequest: TaskRequest, base?: PodTemplate) => buildPod(taskRequest, { config: podSettings.parse({ environment }), base });
 
 describe("a raw container", () => {
   it("passes URIs with a dollar sign to the copilot unchanged", () => {
-    const asked = request();
-    asked.rawOutputPrefix = "s3://bucket/$(AWS_SECRET_ACCESS_KEY)";
-    const uploader = build(asked).spec.initContainers?.find(({ name }) => name === "flyte-copilot-uploader");
+    const taskRequest = request();
+    taskRequest.rawOutputPrefix = "s3://bucket/$(AWS_SECRET_ACCESS_KEY)";
+    const uploader = build(taskRequest).spec.initContainers?.find(({ name }) => name === "flyte-copilot-uploader");
     expect(uploader?.args).toContain("s3://bucket/$$(AWS_SECRET_ACCESS_KEY)");
-    expect(uploader?.args).not.toContain(asked.rawOutputPrefix);
+    expect(uploader?.args).not.toContain(taskRequest.rawOutputPrefix);
   });
 
   it("gets a downloader before it and an uploader beside it", () => {
-    const asked = request();
-    const { metadata, spec } = build(asked);
+    const taskRequest = request();
+    const { metadata, spec } = build(taskRequest);
     expect(spec.containers).toMatchObject([
       {
         command: ["sh", "-c", "echo 5"],
@@ -78,7 +78,7 @@ describe("a raw container", () => {
       args: expect.arrayContaining([
         "download",
         "--from-remote",
-        asked.inputUri,
+        taskRequest.inputUri,
         "--to-local-dir",
         "/in",
         "--format",
@@ -105,14 +105,20 @@ describe("a raw container", () => {
     expect(uploader).toMatchObject({
       name: "flyte-copilot-uploader",
       restartPolicy: "Always",
-      args: expect.arrayContaining(["sidecar", "--to-raw-output", asked.rawOutputPrefix, "--to-output-prefix", asked.outputPrefix]),
+      args: expect.arrayContaining([
+        "sidecar",
+        "--to-raw-output",
+        taskRequest.rawOutputPrefix,
+        "--to-output-prefix",
+        taskRequest.outputPrefix,
+      ]),
       volumeMounts: [
         { name: "flyte-outputs", mountPath: "/out" },
         { name: "flyte-copilot", mountPath: "/var/flyte/copilot" },
       ],
     });
     const encoded = uploader?.args?.[uploader.args.indexOf("--interface") + 1] ?? "";
-    expect(fromBinary(TypedInterfaceSchema, Buffer.from(encoded, "base64"))).toEqual(asked.template?.interface);
+    expect(fromBinary(TypedInterfaceSchema, Buffer.from(encoded, "base64"))).toEqual(taskRequest.template?.interface);
     expect(spec.volumes).toEqual([
       { name: "flyte-inputs", emptyDir: { sizeLimit: "1Gi" } },
       { name: "flyte-outputs", emptyDir: { sizeLimit: "1Gi" } },
@@ -145,10 +151,10 @@ describe("a raw container", () => {
   });
 
   it("shares its secrets with no copilot container", () => {
-    const asked = request();
+    const taskRequest = request();
     const secrets = [{ group: "g", key: "k", mountRequirement: Secret_MountType.ENV_VAR, envVar: "AWS_ACCESS_KEY_ID" }];
-    if (asked.template !== undefined) asked.template.securityContext = create(SecurityContextSchema, { secrets });
-    const { spec } = build(asked);
+    if (taskRequest.template !== undefined) taskRequest.template.securityContext = create(SecurityContextSchema, { secrets });
+    const { spec } = build(taskRequest);
     expect(spec.containers[0]?.env?.map(({ name }) => name)).toContain("AWS_ACCESS_KEY_ID");
     for (const { env } of spec.initContainers ?? []) expect(env?.map(({ name }) => name)).toEqual(["FLYTE_AWS_ENDPOINT"]);
   });
@@ -166,22 +172,22 @@ describe("a raw container", () => {
         },
       },
     };
-    const asked = request();
-    const dataConfig = asked.template?.target.case === "container" ? asked.template.target.value.dataConfig : undefined;
-    if (asked.template !== undefined) {
+    const taskRequest = request();
+    const dataConfig = taskRequest.template?.target.case === "container" ? taskRequest.template.target.value.dataConfig : undefined;
+    if (taskRequest.template !== undefined) {
       const podSpec = {
         containers: [
           { name: "main", image: "x" },
           { name: "other", image: "y" },
         ],
       };
-      asked.template.config = { primary_container_name: "main" };
-      asked.template.target = {
+      taskRequest.template.config = { primary_container_name: "main" };
+      taskRequest.template.target = {
         case: "k8sPod",
         value: { $typeName: "flyteidl.core.K8sPod", podSpec, dataConfig, primaryContainerName: "" },
       };
     }
-    const { spec } = build(asked, base);
+    const { spec } = build(taskRequest, base);
     expect(spec.containers.map(({ volumeMounts }) => volumeMounts?.length)).toEqual([2, undefined]);
     expect(spec.initContainers?.map(({ env, workingDir }) => [env?.[0]?.name, workingDir])).toEqual([
       ["REGION", "/"],

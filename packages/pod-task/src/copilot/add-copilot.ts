@@ -28,10 +28,11 @@ const STATE_MOUNT: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte
 const READY_FILE = `${STATE_MOUNT.mountPath}/listening`;
 
 /**
- * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads
- * outputs from files after (contract §6.5). The uploader is a Kubernetes sidecar, which gets
- * SIGTERM when the task has terminated. The first process of a container ignores signals until it
- * has a handler, so the downloader, which comes next, delays the task until then.
+ * Adds the copilot to containers without flytekit: it downloads inputs to files before the task
+ * runs, and uploads outputs from files afterwards (contract §6.5). The uploader is a Kubernetes
+ * sidecar, which gets SIGTERM when the task has terminated. The first process of a container
+ * ignores signals until it has a handler. The downloader starts after the uploader and delays the
+ * task until the uploader handles signals.
  */
 export function addCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): PodWithCopilot {
   const data = dataConfig(request);

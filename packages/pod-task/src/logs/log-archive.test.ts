@@ -21,11 +21,11 @@ describe("LogArchive", () => {
   const clock = new ManualTime();
   let store: MemoryStore;
   let failures: KubeError[];
-  const asked: PodLogOptions[] = [];
+  const requests: PodLogOptions[] = [];
   const archive = (enabled = true) => {
     const client = {
       async *podLog(options: PodLogOptions) {
-        asked.push(options);
+        requests.push(options);
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         yield await Promise.resolve(Buffer.from("2026-01-02T03:04:05.000000001Z hello\n"));
@@ -44,7 +44,7 @@ describe("LogArchive", () => {
   beforeEach(() => {
     store = new MemoryStore();
     failures = [];
-    asked.length = 0;
+    requests.length = 0;
   });
 
   it("copies the log of each terminated container and links to the copies", async () => {
@@ -52,7 +52,7 @@ describe("LogArchive", () => {
     expect(logs.archive(pod, request)).toMatchObject([{ uri, name: "Archived log of main" }]);
     await logs.waitUntilArchived(request);
     expect(kept()).toBe("2026-01-02T03:04:05.000000001Z hello\n");
-    expect(asked).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
+    expect(requests).toMatchObject([{ namespace: "p-d", name: "x-n0-0", container: "main", follow: false }]);
   });
 
   it("retries transient errors and stops when the log does not exist", async () => {
@@ -73,7 +73,7 @@ describe("LogArchive", () => {
 
   it("copies nothing while it is disabled", () => {
     expect(archive(false).archive(pod, request)).toEqual([]);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 

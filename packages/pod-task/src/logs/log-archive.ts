@@ -24,7 +24,10 @@ export interface LogArchiveDeps {
   readonly config: LogArchiveConfig;
 }
 
-/** Bounds the memory: logs are in memory while they are copied. */
+/**
+ * Maximum number of logs copied at the same time. It bounds the memory, which holds each log while
+ * it is copied.
+ */
 const AT_ONCE = 4;
 const RETRIES: RetryOptions = { initialMs: 1_000, maxMs: 3_000, maxRetries: 3 };
 const TIMEOUT_MS = 30_000;

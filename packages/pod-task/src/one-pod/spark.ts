@@ -48,7 +48,7 @@ const PYTHON_ONLY = "without a Spark operator a Spark task runs as one pod, whic
 function threads(conf: Readonly<Record<string, string>>, cpus: number): number {
   const count = (name: string) => Math.max(1, Number.parseInt(conf[name] ?? "", 10) || 1);
   const [instances, cores] = [conf["spark.executor.instances"], conf["spark.executor.cores"]];
-  // A task that says nothing uses all CPUs of its pod.
+  // A task that sets neither instances nor cores uses all CPUs of its pod.
   if (instances === undefined && cores === undefined) return cpus;
   return Math.min(count("spark.executor.instances") * count("spark.executor.cores"), cpus);
 }

@@ -309,10 +309,10 @@ describe("a terminated pod", () => {
     const why = "Taint manager: deleting due to NoExecute taint";
     const target = { type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager", message: why };
     const running = (status: ContainerStatus): PodStatus => ({ phase: "Running", containerStatuses: [status] });
-    const asked = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 30 };
+    const deleted = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 30 };
 
     it("fails with the message of the disruption", () => {
-      expect(look(pod({ ...running(container({ running: {} })), conditions: [target] }, { metadata: asked }))).toMatchObject({
+      expect(look(pod({ ...running(container({ running: {} })), conditions: [target] }, { metadata: deleted }))).toMatchObject({
         code: "UnexpectedObjectDeletion",
         kind: "SYSTEM",
         message: `object [p-d/x-n0-0] terminated in the background: ${why}`,
@@ -333,15 +333,15 @@ describe("a terminated pod", () => {
         kind: "SYSTEM",
         message: `${why}${told.replace("(3)", "(143)")}`,
       });
-      expect(look(pod(status, { metadata: asked }))).toMatchObject({ code: "UnexpectedObjectDeletion", kind: "SYSTEM" });
+      expect(look(pod(status, { metadata: deleted }))).toMatchObject({ code: "UnexpectedObjectDeletion", kind: "SYSTEM" });
       expect(look(pod({ ...status, conditions: [{ ...target, status: "False" }] }))).toMatchObject({ code: "Error", kind: "USER" });
     });
 
     it("keeps the result of a container that exited before the disruption", () => {
-      const later = { ...asked, deletionTimestamp: ago(-30_000) };
+      const later = { ...deleted, deletionTimestamp: ago(-30_000) };
       expect(look(pod(running(container(exited(3))), { metadata: later }))).toMatchObject({ code: "Error", kind: "USER" });
-      expect(look(pod(running(container(exited(137, "OOMKilled"))), { metadata: asked }))).toMatchObject({ code: "OOMKilled" });
-      expect(look(pod(running(container(exited(0))), { metadata: asked }))).toEqual({ kind: "succeeded" });
+      expect(look(pod(running(container(exited(137, "OOMKilled"))), { metadata: deleted }))).toMatchObject({ code: "OOMKilled" });
+      expect(look(pod(running(container(exited(0))), { metadata: deleted }))).toEqual({ kind: "succeeded" });
     });
   });
 });

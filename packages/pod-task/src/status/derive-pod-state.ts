@@ -13,8 +13,8 @@ export interface PodStateOptions {
 }
 
 /**
- * Derives the state of a pod as it matters to its attempt (contract §6.4). Where Go Flyte's result
- * depends on which of two changes it sees first, this one does not: the primary container's end
+ * Derives the state of a pod as it matters to its attempt (contract §6.4). Unlike Go Flyte's, the
+ * result does not depend on which of two changes is observed first: the primary container's end
  * decides, whatever the pod's phase; killed containers and evicted pods are system failures.
  */
 export function derivePodState(pod: Pod, { gracePeriods, now }: PodStateOptions): PodState {
@@ -53,7 +53,8 @@ function terminalResult(pod: Pod, primary: string | undefined): TerminalResult |
 }
 
 /**
- * Without a primary container the attempt ends with all of them; a failed pod has its own phase.
+ * Succeeds when all containers have succeeded, for pods without a primary container. Returns
+ * undefined otherwise: a failed pod has the phase Failed.
  */
 function allContainersSucceeded({ status }: Pod): TerminalResult | undefined {
   const containers = status?.containerStatuses ?? [];

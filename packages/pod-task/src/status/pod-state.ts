@@ -9,7 +9,10 @@ export type PodState =
       readonly phase: "QUEUED" | "INITIALIZING" | "RUNNING";
       readonly reason?: string;
       readonly occurredAt?: Date;
-      /** Time at which the same state changes its meaning: the end of a grace period. */
+      /**
+       * Time at which the state must be derived again without a change of the pod: the end of a
+       * grace period.
+       */
       readonly recheckAt?: Date;
     }
   /** The task's own process succeeded; its output files decide (contract §5.7). */

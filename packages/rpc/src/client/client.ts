@@ -108,8 +108,7 @@ export function openChannel(options: ChannelOptions): Channel {
     "grpc.max_send_message_length": options.maxSendBytes ?? -1,
     "grpc.max_metadata_size": 128 * 1024,
     "grpc.initial_reconnect_backoff_ms": 100,
-    // A client that starts together with its server connects soon after it, also after a restart of
-    // the server.
+    // Limits the reconnect delay: a client connects soon after its server starts or restarts.
     "grpc.max_reconnect_backoff_ms": 500,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.enable_channelz": 0,
@@ -179,7 +178,7 @@ async function prepare({ channel, method, options }: Call, once: boolean): Promi
   options.signal?.throwIfAborted();
   const metadata = new Metadata();
   for (const [name, value] of Object.entries({ ...(await channel.options.metadata?.()), ...options.metadata })) metadata.set(name, value);
-  // An abort during the fetch of a token would go unnoticed.
+  // Detects an abort during the fetch of a token, which the call itself would not notice.
   options.signal?.throwIfAborted();
   const deadlineMs = options.deadlineMs ?? (once ? (channel.options.deadlineMs ?? DEFAULT_DEADLINE_MS) : undefined);
   return {
@@ -297,7 +296,10 @@ function decodeResponse(schema: DescMessage, bytes: Buffer): Message {
   }
 }
 
-/** The peer of a call that was given no connection is the target of its channel. */
+/**
+ * Converts the error of a call. The error's peer is the target of the channel while the call has no
+ * connection, so that the server has not received the call.
+ */
 function failureOf({ channel }: Call, error: ServiceError, peer: string): RpcError {
   const details = error.metadata instanceof Metadata ? statusDetails(error.metadata) : undefined;
   const notSent = peer === channel.grpc.getChannel().getTarget();

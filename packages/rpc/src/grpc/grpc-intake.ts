@@ -111,7 +111,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   const admit = (call: BaseCall, { method }: GrpcMethod, admitted: Admitted | undefined): boolean => {
     const intake = new Intake(limits(method), budget, admitted);
     const most = intake.limits.bytes;
-    // No limit of grpc-js: `boundReading` refuses with a reason.
+    // Disables grpc-js's own limit: `boundReading` refuses large messages, with a reason.
     call.decoder.maxReadMessageLength = -1;
     call.maxReceiveMessageSize = most;
     calls.set(call.metadata, { call, intake });
@@ -124,8 +124,8 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   };
 
   const interceptor: ServerInterceptor = (descriptor, next) => {
-    // The call is passed on unwrapped: the rest of its interface is private to the class of a
-    // wrapper.
+    // Passes the call on without a wrapper. The return type is the wrapper's class, which adds only
+    // private members to the interface of the call.
     const passed = next as ServerInterceptingCall;
     const call = requireInternals(passed as unknown as BaseCall);
     const found = methods.get(descriptor.path);

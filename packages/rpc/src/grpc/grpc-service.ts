@@ -197,8 +197,8 @@ export function contextBeforeHandler(method: DescMethod, call: BaseCall): CallCo
 const readable = new WeakMap<Metadata, CallContext["metadata"]>();
 
 /**
- * One object per call, so that code that reads it before and after the request can recognize the
- * call.
+ * Returns one object per call, so that code that reads metadata before and after the request can
+ * recognize the call.
  */
 function readableMetadata(metadata: Metadata): CallContext["metadata"] {
   let known = readable.get(metadata);

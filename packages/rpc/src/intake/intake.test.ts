@@ -64,8 +64,8 @@ async function start(options: Partial<RpcServerOptions> = {}) {
 }
 
 /**
- * Empty sub-workflows (field 2 of the closure's template is a node): two bytes per message to
- * build.
+ * Encodes empty sub-workflows (field 2 of the closure's template is a node): the decoder builds a
+ * message for every two bytes.
  */
 function bomb(elements: number): Buffer {
   const nodes = Buffer.alloc(elements * 2, Buffer.from([0x22, 0x00]));
@@ -201,7 +201,7 @@ describe("limits of a request", () => {
       code: Code.RESOURCE_EXHAUSTED,
       message: expect.stringMatching(/larger than 16777216 bytes when decompressed/),
     });
-    // Not even read when the compressed form is larger.
+    // A message whose compressed form exceeds the limit is not even read.
     expect(await call(CREATE, frame(filler, true), { "grpc-encoding": "gzip" })).toMatchObject({
       code: Code.RESOURCE_EXHAUSTED,
       message: "request body is larger than 16777216 bytes",
@@ -311,9 +311,9 @@ describe("slow clients", () => {
 
   test("hold only a few streams at once, while clients of other connections are served", async () => {
     const { port, session, call } = await start({ maxUnanswered: 3 });
-    const hoarder = openSession(port);
-    closing.push(() => hoarder.destroy());
-    const ends = Array.from({ length: 5 }, () => streamEnd(openStream(hoarder, LIST)));
+    const slowSession = openSession(port);
+    closing.push(() => slowSession.destroy());
+    const ends = Array.from({ length: 5 }, () => streamEnd(openStream(slowSession, LIST)));
     // Waiting streams end with their connection.
     for (const end of ends) end.catch(() => undefined);
     const refused = { code: Code.RESOURCE_EXHAUSTED, message: expect.stringMatching(/too many calls are waiting/) };

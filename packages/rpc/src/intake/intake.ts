@@ -108,7 +108,7 @@ export class Intake {
     return measured.depth;
   }
 
-  /** Checks a request decoded from JSON by its protobuf encoding. */
+  /** Checks the protobuf encoding of a request that was decoded from JSON. */
   decoded(schema: DescMessage, bytes: Uint8Array): void {
     const { bytes: most } = this.limits;
     if (bytes.length > most) throw this.#lacking ?? new RequestTooLarge(`request of ${bytes.length} bytes is larger than ${most}`);

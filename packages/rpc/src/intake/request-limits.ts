@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Limits, PROTOBUF_MAX_DEPTH } from "@flyte-ts/input-limits";
 
-/** Limits of one request message of a method. */
+/** Returns the limits of one request message of a method. */
 export type RequestLimits = (method: DescMethod) => Limits;
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -22,7 +22,7 @@ export const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 /** Limits of a JSON body: parsing takes ten times as long as decoding the same protobuf message. */
 export const JSON_BODY: Pick<Limits, "bytes" | "elements"> = { bytes: 16 * 1024 * 1024, elements: 200_000 };
 
-/** The same limits for all methods, by the size of a request. */
+/** Returns the same limits for all methods. */
 export function uniformLimits(bytes: number, elements = DEFAULT_MAX_ELEMENTS): RequestLimits {
   const limits = { bytes, elements, depth: PROTOBUF_MAX_DEPTH };
   return () => limits;

@@ -7,7 +7,9 @@ export interface EarlyResponse {
   readonly body: string | Uint8Array;
 }
 
-/** Part of a refused request that is read and discarded, bytes and milliseconds. */
+/**
+ * Limits of the rest of a refused request that is read and discarded, in bytes and milliseconds.
+ */
 const DROPPED_BYTES = 100 * 1024 * 1024;
 const DROPPED_MS = 2_000;
 

@@ -111,7 +111,7 @@ test("a client that does not read is disconnected, and its stream ends", async (
   [wrote, stopped] = [0, 0];
   const cut = await new Promise<string>((resolve, reject) => {
     const sent = request(urlOf("flood"), { headers: { accept: "text/event-stream" } }, (response) => {
-      // Its first bytes are not read either.
+      // Reads nothing, not even the first bytes.
       response.pause();
       void delay(800).then(() => {
         let text = "";

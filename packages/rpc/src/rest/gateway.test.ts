@@ -347,7 +347,7 @@ describe("bodies", () => {
     expect(
       (await exchange(url, { method: "POST", headers: { ...octet, "transfer-encoding": "chunked" }, body: Buffer.alloc(150_000) })).status,
     ).toBe(413);
-    // White space counts in the body but not in the message.
+    // White space counts toward the size of the body, not of the message.
     expect(
       (
         await exchange(url, {

@@ -132,7 +132,7 @@ class Gateway {
     }
     try {
       const target = this.#lookup(request, path.components);
-      // A form in place of a GET only reads.
+      // A form that replaces a GET only reads data, so the type of its body needs no check.
       const refusedBody = target.formBody ? undefined : this.#httpPolicy.checkBody(request);
       if (refusedBody !== undefined) return sendRefusal({ request, response }, this.#codecs, refusedBody);
       await this.#serve({ ...target, query: path.query }, { request, response, codecs });
@@ -197,7 +197,8 @@ class Gateway {
     const schema = bodySchema(route);
     const depth = schema === undefined || input.body.length === 0 ? 0 : checkBody(intake, schema, input);
     const message = bindRequest(matched, input);
-    // JSON of the same message may be longer, and may be nested less deep.
+    // Checks the encoded message where the JSON does not show whether it is within the limits: JSON
+    // may be longer than the encoding, and nested less deep.
     if (input.body.length > intake.limits.bytes || depth > SHALLOW_JSON)
       intake.decoded(route.method.input, toBinary(route.method.input, message));
     return message;
@@ -263,7 +264,10 @@ function registryOf(services: readonly ServedService[]): Registry {
   return createRegistry(...files);
 }
 
-/** The loggable part of a target: queries of sign-in pages hold codes. */
+/**
+ * Returns the path of a request for logs. Omits the query, which on sign-in pages holds
+ * authorization codes.
+ */
 function pathOf(request: IncomingMessage): string {
   return request.url?.split("?")[0] ?? "";
 }

@@ -9,8 +9,8 @@ import { parseMessageText } from "./json/message-text.js";
 import { createRouteTable } from "./routing/route-table.js";
 import { parseScalar, TextError } from "./json/scalar-text.js";
 
-// Texts on which an ambiguous pattern takes quadratic time or worse: minutes, during which the
-// server answers no other request. Each must end within the test's timeout.
+// Length of texts on which an ambiguous pattern takes quadratic time or worse: minutes, during
+// which the server answers no other request. Each text must be processed within the test's timeout.
 const LENGTH = 1_000_000;
 const timeout = 20_000;
 

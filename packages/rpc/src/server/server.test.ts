@@ -475,7 +475,7 @@ describe("health and reflection", () => {
     async (_, service) => {
       const { channel } = await start({ services: [implement(AdminService, {}), unimplementedService(IdentityService)] });
       const client = createClient({ channel, service: service as typeof ServerReflection });
-      const ask = async (...questions: ServerReflectionRequest["messageRequest"][]) => {
+      const reflect = async (...questions: ServerReflectionRequest["messageRequest"][]) => {
         const requests = (async function* () {
           for (const messageRequest of questions) yield { host: "h", messageRequest };
         })();
@@ -483,7 +483,7 @@ describe("health and reflection", () => {
         for await (const answer of client.serverReflectionInfo(requests)) answers.push(answer);
         return answers;
       };
-      const [list, symbol, file, missing, extension] = await ask(
+      const [list, symbol, file, missing, extension] = await reflect(
         { case: "listServices", value: "" },
         { case: "fileContainingSymbol", value: "flyteidl.service.AdminService.GetTask" },
         { case: "fileByFilename", value: "flyteidl/core/literals.proto" },

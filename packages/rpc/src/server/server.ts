@@ -29,7 +29,7 @@ export interface RpcServerOptions {
   /** Plain HTTP handlers beside the REST routes of the services. */
   readonly httpRoutes?: readonly HttpRoute[];
   /**
-   * Called before a plain HTTP handler that is not `open`; rejects with an RpcError. Interceptors
+   * Called before a plain HTTP handler that is not `public`; rejects with an RpcError. Interceptors
    * do not see those requests.
    */
   readonly authorizeHttp?: (head: HttpRequestHead) => Promise<void>;
@@ -185,7 +185,8 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       gateway(request, response);
     },
   );
-  // It never listens itself; this starts its checks of slow and idle connections.
+  // The HTTP server never listens itself; this event starts its checks of slow and idle
+  // connections.
   http.emit("listening");
 
   const sockets = new Set<Socket>();

@@ -9,8 +9,8 @@ export type Protocol = "http1" | "http2";
 const FIRST_BYTES_TIMEOUT_MS = 30_000;
 
 /**
- * Detects the protocol by the first bytes of a connection, which it puts back. Not called for an
- * empty one.
+ * Detects the protocol by the first bytes of a connection and puts the bytes back. Does not call
+ * `decided` for a connection that sends nothing.
  */
 export function sniff(socket: Socket, decided: (protocol: Protocol) => void): void {
   const chunks: Buffer[] = [];

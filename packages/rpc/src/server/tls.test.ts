@@ -50,11 +50,11 @@ function byGrpc(): Promise<number> {
 
 function byRest(): Promise<number | undefined> {
   return new Promise((done, fail) => {
-    const asked = request({ host: "127.0.0.1", port, path: "/api/v1/version", ca: readFileSync(certFile) }, (response) => {
+    const outgoing = request({ host: "127.0.0.1", port, path: "/api/v1/version", ca: readFileSync(certFile) }, (response) => {
       response.resume();
       done(response.statusCode);
     });
-    asked.on("error", fail).end();
+    outgoing.on("error", fail).end();
   });
 }
 

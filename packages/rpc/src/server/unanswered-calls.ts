@@ -18,11 +18,11 @@ export class UnansweredCalls<Call extends object> {
   }
 
   /**
-   * Adds a call. When too many wait, the connection with the most of them loses its oldest one, so
-   * that a client with many open requests does not exclude others.
+   * Adds a call. When too many calls wait, the connection with the most of them loses its oldest
+   * one, so that a client with many open requests does not exclude others.
    *
    * @param source the connection of the call
-   * @returns the call to refuse, which may be the new one itself; undefined when there is room.
+   * @returns the call to refuse, which may be the new one itself; undefined below the limit.
    */
   add(call: Call, source: object, now: number): Call | undefined {
     // Reinserted, to keep the order of time.

@@ -6,7 +6,10 @@ import type { TaskStatus } from "../status.js";
 /** A request to handle. */
 export interface Delivery {
   readonly request: TaskRequest;
-  /** Its message; undefined once it is acknowledged and only this process holds the request. */
+  /**
+   * Message of the request; undefined once it is acknowledged and only this process holds the
+   * request.
+   */
   readonly message: BusMessage | undefined;
   /** Number of earlier attempts to process it. */
   readonly retries: number;
@@ -32,7 +35,7 @@ export interface AttemptRecord {
   firstRunning: PublishedStatus | undefined;
   /** True while a request is processed. */
   inProgress: boolean;
-  /** The newest request that arrived meanwhile. */
+  /** The newest request that arrived while another was processed. */
   pendingDelivery: Delivery | undefined;
   /** Cancels the next retry of a requeued request. */
   cancelRetry: (() => void) | undefined;
@@ -47,11 +50,11 @@ export interface AttemptCacheOptions {
 
 /**
  * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe
- * for plugins that can report its end again.
+ * for plugins that can report its terminal status again.
  */
 export class AttemptCache {
   readonly #active = new Map<string, AttemptRecord>();
-  // In order of their end.
+  // Terminal attempts, in the order in which they became terminal.
   readonly #terminal: BoundedMap<string, AttemptRecord>;
 
   constructor(private readonly options: AttemptCacheOptions) {

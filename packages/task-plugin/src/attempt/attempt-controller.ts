@@ -53,8 +53,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   readonly #cache: AttemptCache;
   readonly #inProgress = new Set<Promise<void>>();
   /**
-   * Accepted requests that are not yet handled, with the time, ms, at which the first of their
-   * attempt was accepted; oldest first.
+   * Attempts with accepted requests that are not yet handled, and the time, ms, at which the first
+   * of those requests was accepted; oldest first.
    */
   readonly #pendingSince = new Map<AttemptRecord, number>();
 
@@ -83,14 +83,14 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   }
 
   /**
-   * Accepts a request to stop all attempts of a workflow. It is acknowledged when none is left that
-   * may run.
+   * Accepts a request to stop all attempts of a workflow. Acknowledges it when no attempt is left
+   * that may run.
    */
   acceptAbortAll(request: TaskRequest, message: BusMessage): void {
     this.#track(this.#abortAll(request, message));
   }
 
-  /** Cancels the retries of requeued requests and resolves when no other is being handled. */
+  /** Cancels the retries of requeued requests. Resolves when no request is being handled. */
   async stop(): Promise<void> {
     for (const record of this.#cache.active) record.cancelRetry?.();
     while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
@@ -143,7 +143,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     const record = this.#cache.findOrAdd(attemptKey(request));
     const rank = desiredRank(request.desired);
     if (rank < record.desiredRank) {
-      // A later request arrived before: this one must not start anything.
+      // A newer request arrived earlier: this outdated one must not start anything.
       await this.#republish(record).catch(() => undefined);
       message?.ack();
       return;
@@ -177,7 +177,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       delivery.message?.ack();
     } catch (error) {
       await this.#requeue(record, delivery, error).catch((publishError: unknown) => {
-        // The bus is closed: the message is redelivered to the next process.
+        // The bus is closed; it redelivers the message to the next process.
         this.deps.logger.warn(
           { ...attemptLogFields(delivery.request), error: String(publishError) },
           "cannot requeue the request; the bus will redeliver it",
@@ -198,7 +198,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
         await this.#publish(record.firstRunning);
       return this.#republish(record);
     }
-    // Propeller knows the end: a RUN is then an old request.
+    // Propeller already knows a terminal phase, so this RUN is outdated.
     if (request.desired === DesiredState.RUN && isTerminalTaskEvent(request.knownPhase)) return;
     const status = await this.#invokePlugin(request);
     const published = this.#recordStatus(record, request, status);
@@ -220,8 +220,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   /**
    * Retries the request later. RUN and ABORT are kept here and their messages acknowledged, so that
    * many attempts waiting for a quota do not exhaust the consumer's limit; a crash loses them, and
-   * propeller resends them. FINALIZE has no answer whose absence would show, so its message stays
-   * on the bus.
+   * propeller resends them. Propeller expects no answer to FINALIZE and would not notice its loss,
+   * so its message stays on the bus.
    */
   async #requeue(record: AttemptRecord, { request, message, retries }: Delivery, error: unknown): Promise<void> {
     const { logger, metrics, random, clock } = this.deps;
@@ -232,7 +232,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     else logger.info({ ...attemptLogFields(request), reason: retryLater.message }, "the request is retried later");
     const delay = retryLater?.retryAfterMs ?? redeliveryDelay(retries, random);
     if (request.desired === DesiredState.FINALIZE) {
-      // This process hands it back.
+      // Returns the request to the bus, so that it is no longer pending in this process.
       this.#pendingSince.delete(record);
       message?.nak(delay);
       return;
@@ -311,8 +311,8 @@ function isNewer(published: PublishedStatus | undefined, request: TaskRequest, n
 }
 
 /**
- * Exceeds every published version of this phase, also of an earlier process as far as propeller
- * knows it.
+ * Returns a version above every published one of this phase, including those of an earlier process
+ * as far as propeller knows them.
  */
 function nextPhaseVersion(published: PublishedStatus | undefined, request: TaskRequest, status: TaskStatus): number {
   if (published?.phase === status.phase) return published.phaseVersion + 1;

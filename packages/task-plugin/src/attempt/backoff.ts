@@ -1,8 +1,8 @@
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
 
 /**
- * Doubles from 0.2 s to 20 s, with a jitter of ±25 %: the largest delay is 5/4 of the mean, and
- * jitter takes up to 2/5 of it.
+ * Doubles the mean delay from 0.2 s to 20 s, with a jitter of ±25 %. `initialMs` and `maxMs` are
+ * the largest delays, 5/4 of the mean; `jitter` is the part by which a delay may be shorter.
  */
 const REDELIVERY: Backoff = { initialMs: 250, maxMs: 25_000, jitter: 0.4 };
 

@@ -46,7 +46,7 @@ export function buildTaskEvent(request: TaskRequest, status: TaskStatus, options
     inputValue: request.inputUri === "" ? { case: undefined } : { case: "inputUri", value: request.inputUri },
     outputResult: outputResult(request, status),
     customInfo: status.customInfo,
-    // Readers of both the old and the new field exist.
+    // Sets both the old and the new field, since each has readers.
     reason: status.reason ?? "",
     reasons: status.reason ? [{ $typeName: "flyteidl.event.EventReason", reason: status.reason, occurredAt }] : [],
     taskType: request.template?.type ?? "",

@@ -12,7 +12,10 @@ export interface ResultLimits {
   readonly inlineBytes: number;
 }
 
-/** An error has some ten fields; others are foreign, and each would become an object. */
+/**
+ * Maximum number of elements in an error document. An error has some ten fields; further ones are
+ * foreign, and each would become an object.
+ */
 export const MAX_ERROR_ELEMENTS = 10_000;
 
 /**
@@ -40,7 +43,8 @@ export type OutputsFile =
   | { readonly kind: "bad"; readonly failure: PermanentFailure };
 
 /**
- * Reads outputs that are small enough to pass by value; most are, so that one request suffices.
+ * Reads outputs that are small enough to pass by value. Most outputs are small, so one request
+ * usually suffices.
  *
  * @throws BlobUnavailableError
  */

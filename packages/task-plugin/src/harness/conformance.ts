@@ -11,17 +11,17 @@ import { MemoryBus } from "./memory-bus.js";
 
 /** The environment that outlives the plugin's process: a cluster, a job service. */
 export interface PluginEnvironment {
-  /** Creates a process of the plugin, without memory. */
+  /** Creates the plugin as in a new process, which has no state in memory. */
   plugin(clock: ManualTime): Plugin;
   /** A valid request. */
   request(): TaskRequest;
-  /** The same with a template that can never work. */
+  /** A request whose template can never work. */
   invalidRequest?(): TaskRequest;
   /** Lets a started attempt succeed. */
   complete(request: TaskRequest, clock: ManualTime): Promise<void> | void;
   /** Number of starts of the attempt; undefined for a plugin without external effects. */
   startCount?(request: TaskRequest): number;
-  /** Waits until nothing is in flight, where the plugin's calls leave the process. */
+  /** Waits until no call is in flight; for plugins whose calls leave the process. */
   settle?(): Promise<void>;
   /** True while anything of the attempt runs. */
   isRunning?(request: TaskRequest): boolean;
@@ -32,7 +32,7 @@ export interface ConformanceCase {
   readonly run: () => Promise<void>;
 }
 
-/** Cases that every plugin must pass; each runs in a new world. */
+/** Cases that every plugin must pass; each runs in a new environment. */
 export function pluginConformance(makeEnvironment: () => PluginEnvironment): ConformanceCase[] {
   const testCase = (name: string, body: (scenario: Scenario) => Promise<void>): ConformanceCase => ({
     name,
@@ -168,7 +168,7 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
   return cases;
 }
 
-/** A world with one process of the plugin at a time. */
+/** An environment with one process of the plugin at a time. */
 class Scenario {
   readonly bus = new MemoryBus();
   readonly clock = new ManualTime();
@@ -197,7 +197,7 @@ class Scenario {
     await this.#process?.stop();
   }
 
-  /** Replaces the process, without its memory. */
+  /** Replaces the plugin's process by a new one, without the old one's state in memory. */
   async crash(): Promise<void> {
     await this.stopProcess();
     await this.startProcess();
@@ -274,7 +274,7 @@ class Scenario {
     assert.equal(this.bus.unacknowledged, 0, "number of unacknowledged messages");
   }
 
-  /** Checks that every event names its attempt and that none follows an end. */
+  /** Checks that every event names its attempt and that no event follows a terminal one. */
   checkHistory(): void {
     const terminalPhases = new Set<Phase>();
     for (const event of this.bus.events) {
@@ -283,8 +283,8 @@ class Scenario {
       if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) terminalPhases.add(phase);
       else assert.equal(terminalPhases.size, 0, "no event follows a terminal one");
     }
-    // A plugin without external state forgets an end that it reported before a restart; consumers
-    // keep the first.
+    // After a restart, a plugin without external state no longer knows the terminal event that it
+    // reported and may report another; consumers keep the first.
     if (this.environment.startCount !== undefined) assert.ok(terminalPhases.size <= 1, "an attempt has one terminal phase");
   }
 }

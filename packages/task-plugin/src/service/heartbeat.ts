@@ -15,7 +15,10 @@ interface HeartbeatJson extends Omit<PluginHeartbeat, "uptimeMs"> {
 
 export const HEARTBEAT_INTERVAL_MS = 10_000;
 
-/** A plugin service serves a few; a heartbeat with more than this is ignored. */
+/**
+ * Maximum number of task types in a heartbeat; one with more is ignored. A plugin service serves a
+ * few types.
+ */
 const MAX_TASK_TYPES = 1_000;
 
 export function encodeHeartbeat(heartbeat: PluginHeartbeat): Uint8Array {

@@ -20,7 +20,10 @@ export interface AzuriteOptions {
   readonly accountKey: string;
   /** Created if missing. */
   readonly containers: readonly string[];
-  /** Certificate and key files, PEM: enables TLS, and tokens of an identity, too. */
+  /**
+   * Certificate and key files, PEM. They enable TLS and, with it, authentication by identity
+   * tokens.
+   */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 

@@ -72,7 +72,7 @@ export interface DaskOperatorOptions {
   /** Python with the operator's package. */
   readonly python: string;
   readonly kubeconfig: string;
-  /** Ends the operator when this process dies. Default: it keeps running. */
+  /** Ends the operator when this process exits. Default: it keeps running. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface EtcdOptions {
   readonly durable?: boolean;
   /** Called before the program is built. */
   readonly onProgress?: (what: string) => void;
-  /** Ends the server when this process dies. Default: it keeps running. */
+  /** Ends the server when this process exits. Default: it keeps running. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 

@@ -19,13 +19,13 @@ export interface KubeApiserverOptions {
    */
   readonly serviceAccounts?: boolean;
   /**
-   * Further flags of kube-apiserver, placed last. The last of a single-valued flag wins; lists add
-   * up.
+   * Further flags of kube-apiserver, placed last. For a single-valued flag the last value applies;
+   * the values of a list flag add up.
    */
   readonly args?: readonly string[];
   /** Called before the program is built. */
   readonly onProgress?: (what: string) => void;
-  /** Ends the server when this process dies. Default: it keeps running. */
+  /** Ends the server when this process exits. Default: it keeps running. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 
@@ -71,7 +71,8 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     `--service-account-key-file=${file("service-accounts.key")}`,
     `--service-account-signing-key-file=${file("service-accounts.key")}`,
     ...(options.serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
-    // The loopback address is no valid endpoint, and nothing here uses the service of that name.
+    // Disables the endpoint of the `kubernetes` Service: the loopback address is no valid endpoint,
+    // and nothing here uses that Service.
     "--endpoint-reconciler-type=none",
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",

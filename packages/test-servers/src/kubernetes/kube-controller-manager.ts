@@ -23,7 +23,7 @@ export interface ControllerManagerOptions {
   /** Further flags. */
   readonly args?: readonly string[];
   readonly onProgress?: (what: string) => void;
-  /** Ends the server when this process dies. Default: it keeps running. */
+  /** Ends the server when this process exits. Default: it keeps running. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 

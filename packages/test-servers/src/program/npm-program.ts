@@ -13,7 +13,7 @@ export interface NpmProgram {
    */
   readonly name: string;
   readonly version: string;
-  /** Its main module, below node_modules. */
+  /** Main module of the program, below node_modules. */
   readonly module: string;
   /** Environment variable that names such a module to use instead. */
   readonly overrideVariable: string;

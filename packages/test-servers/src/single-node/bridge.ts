@@ -17,8 +17,8 @@ const BRIDGE = "flyte-ts0";
 const ADDRESS = "10.213.0.1";
 const SUBNET = "10.213.0.0/16";
 /**
- * A fixed address: a bridge without one uses that of a port and changes it as pods come and go, and
- * then running pods no longer reach it.
+ * Fixed hardware address of the bridge. A bridge without one takes the address of one of its ports,
+ * which changes as pods come and go; running pods then no longer reach it.
  */
 const HARDWARE_ADDRESS = "0a:58:0a:d5:00:01";
 

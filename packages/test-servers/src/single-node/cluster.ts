@@ -28,7 +28,7 @@ export interface SingleNodeOptions {
   readonly args?: { readonly apiserver?: readonly string[]; readonly controllers?: readonly string[] };
   /** Called before slow steps: building programs, importing images. */
   readonly onProgress?: (what: string) => void;
-  /** Ends the servers when this process dies. */
+  /** Ends the servers when this process exits. */
   readonly watchdog?: ProcessWatchdog | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface KubeletOptions {
   /** Address of this machine on the pods' network, at which the API server reaches the kubelet. */
   readonly address: string;
   readonly kubeconfig: string;
-  /** Pods' volumes and logs of containers' ends. */
+  /** Root folder of the kubelet: pods' volumes, logs of containers, certificates. */
   readonly stateDir: string;
   /** Socket of containerd. */
   readonly socket: string;

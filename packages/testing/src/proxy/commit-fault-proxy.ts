@@ -12,7 +12,10 @@ export type CommitFault = "before" | "after" | "meanwhile";
 export interface CommitFaultProxy {
   /** Address for clients, in place of the server's own. */
   readonly url: string;
-  /** Sets the decision for each commit from now on, also of a single statement that writes. */
+  /**
+   * Sets the function that chooses the fault of each commit from now on, including the implicit
+   * commit of a single statement that writes.
+   */
   setFaultPolicy(decide: () => CommitFault | undefined): void;
   /** Number of cut commits. */
   readonly faults: Readonly<Record<CommitFault, number>>;

@@ -7,7 +7,7 @@ export interface RequestScope {
   readonly domain: string;
 }
 
-/** Fields that refer to more than the request's subject: tested one by one. */
+/** Fields that refer to other objects than the request's subject; each has tests of its own. */
 const EXCLUDED_FIELDS = ["parentNodeExecution", "referenceExecution", "artifactIds", "org"];
 
 /**

@@ -3,8 +3,8 @@ import { type ProcessWatchdog, startWatchdog } from "@flyte-ts/host";
 let watchdog: ProcessWatchdog | undefined;
 
 /**
- * Ends the child processes of a test's process when that is killed, as a runner does after a
- * timeout.
+ * Ends the child processes of the test's process when that process is killed, as a test runner does
+ * after a timeout.
  */
 export function testWatchdog(): ProcessWatchdog {
   watchdog ??= startWatchdog();

@@ -34,7 +34,10 @@ export function buildClosure(closure: CompiledWorkflowClosure, platform: Platfor
   };
 }
 
-/** The same fields with graphs that are not yet joined. */
+/**
+ * The fields of {@link ClosureFields}, but with the header and the nodes of each graph still
+ * separate.
+ */
 export interface ClosureGraphs {
   readonly spec: GraphFields;
   readonly tasks: JsonObject;

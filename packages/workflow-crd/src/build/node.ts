@@ -80,7 +80,8 @@ function buildCommon({ node, task, overrides, bindings }: NodeSource): NodeJson 
   if (metadata?.timeout !== undefined) {
     const nanos = metadata.timeout.seconds * 1_000_000_000n + BigInt(metadata.timeout.nanos);
     json["executionDeadline"] = goDuration(nanos);
-    // Go Flyte's rule: queueing and retries together may take as long again.
+    // Applies Go Flyte's rule: the active deadline is twice the execution deadline, which leaves as
+    // much time again for queueing and retries.
     json["activeDeadline"] = goDuration(2n * nanos);
   }
   if (metadata?.interruptibleValue.case === "interruptible") json["interruptible"] = metadata.interruptibleValue.value;

@@ -23,7 +23,7 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
   const { template } = input.closure.primary ?? {};
   const name = template?.id?.name ?? "";
   const serviceAccountName = input.serviceAccountName || (input.securityContext?.runAs?.k8sServiceAccount ?? "");
-  // A graph in the blob store is large: only its reader builds it.
+  // Skips a graph that is in the blob store: it is large, and its reader builds it.
   const closure = closureReference === undefined ? buildClosure(input.closure, input.resources) : undefined;
   const interruptible = template?.metadataDefaults?.interruptible ?? false;
   return {

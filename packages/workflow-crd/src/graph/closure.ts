@@ -33,7 +33,7 @@ export function* parseEncodedClosure(bytes: Uint8Array, platform: PlatformResour
   return yield* parseGraphs(closureSource(streamClosure(bytes, new Field({}, "workflowClosureReference")), platform));
 }
 
-/** Graphs of a resource, from itself or from the closure that it references. */
+/** Graphs of a resource, taken from the resource itself or from the closure that it references. */
 interface ClosureSource {
   readonly spec: GraphSource;
   readonly tasks: Field;

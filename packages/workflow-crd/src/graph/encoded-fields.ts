@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * Maps each value of one field of an encoded message with `change`; undefined removes the value.
+ * Maps each value of one field of an encoded message with `mapValue`; undefined removes the value.
  */
 export function mapField(message: Uint8Array, field: number, mapValue: (value: Uint8Array) => Uint8Array | undefined): Uint8Array {
   const writer = new BinaryWriter();

@@ -79,7 +79,7 @@ function parseEdges(
   let downstream = edges.isAbsent ? new Map() : parseIdLists(edges.at("downstream"), nodes, failureNode);
   let upstream = edges.isAbsent ? new Map() : parseIdLists(edges.at("upstream"), nodes, failureNode);
   if (downstream.size === 0 && upstream.size === 0) {
-    // Resources of old Flyte have only the one direction.
+    // Resources of old Flyte versions have only `connections`, the downstream edges.
     downstream = parseIdLists(graph.at("connections"), nodes, failureNode);
     upstream = reverseEdges(downstream);
   }

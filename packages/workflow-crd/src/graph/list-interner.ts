@@ -8,7 +8,7 @@ export class ListInterner {
   intern(ids: readonly string[]): readonly string[] {
     const [id] = ids;
     if (id === undefined) return EMPTY_LIST;
-    // A list filled by push reserves room for sixteen more.
+    // Copies the list, since a list filled by push reserves memory for sixteen more items.
     if (ids.length > 1) return ids.slice();
     let list = this.#single.get(id);
     if (list === undefined) {

@@ -2,8 +2,8 @@ import { type Expansion, expansionOf, type GraphUse } from "@flyte-ts/domain/gra
 import type { GraphModel, NodeModel, WorkflowModel } from "./model.js";
 
 /**
- * Computes the number of node instances of the graphs of a resource, or of a dynamic node's. All
- * arms of a branch count, and the node of an array node counts once.
+ * Computes the number of node instances of the graphs of a resource or of a dynamic node. All arms
+ * of a branch count, and the node of an array node counts once.
  *
  * @throws ExpansionError when a sub-workflow contains itself.
  */

@@ -141,7 +141,10 @@ export interface ParsedWorkflow {
   readonly resourceVersion: string;
   /** Counts changes of all fields except the metadata. */
   readonly generation?: number | undefined;
-  /** The API server tracks field ownership, without any use for it. */
+  /**
+   * True when the API server's record of field ownership holds plain updates only: the record then
+   * has no use and may be cleared.
+   */
   readonly hasManagedFields?: boolean | undefined;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];

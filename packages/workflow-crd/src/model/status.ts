@@ -1,6 +1,6 @@
 /**
- * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users know (Go Flyte 1.16;
- * contract §4). Times are RFC 3339. Fields marked "Ours" are extensions of flyte-ts, present only
+ * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users know (Go Flyte
+ * 1.16). Times are RFC 3339. Fields marked "Ours" are extensions of flyte-ts, present only
  * while they are needed, so that a finished resource equals Go Flyte's.
  */
 export interface WorkflowStatus {
@@ -96,7 +96,10 @@ export interface NodeStatus {
   error?: ExecutionErrorJson;
   /** Ours: outputs by value (protobuf LiteralMap, base64), for dependents that have not run yet. */
   outputs?: string;
-  /** Ours: URI of outputs too large to pass by value, unless it is the node's own. */
+  /**
+   * Ours: URI of outputs too large to pass by value; absent when they are in the folder of the
+   * node's own attempt.
+   */
   outputUri?: string;
   /** Ours: earliest start of the next attempt. */
   retryAt?: string;

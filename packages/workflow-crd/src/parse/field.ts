@@ -97,7 +97,7 @@ export class Field {
 
   /** Parses a protobuf message in JSON form; unknown fields are ignored. */
   message<S extends DescMessage>(schema: S): MessageShape<S> {
-    // A graph that was never JSON holds some messages unconverted.
+    // A graph that was built in memory, without a JSON form, holds some messages unconverted.
     if (isMessage(this.value, schema)) return this.value;
     try {
       return fromJson(schema, (this.value ?? {}) as JsonValue, { ignoreUnknownFields: true });

@@ -16,8 +16,8 @@ test.each([
   ["in the form that admin writes", sound, TEMPLATE],
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
-  // In Go FlyteAdmin given labels override its own, and a child execution is given those of its
-  // parent.
+  // Go FlyteAdmin lets the given labels override its own and gives a child execution the labels of
+  // its parent, so these labels may name another execution.
   [
     "with the labels of its parent",
     { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } },

@@ -18,7 +18,9 @@ export function parseStatus(status: Field): WorkflowStatus {
   return result;
 }
 
-/** Parses the status of one node of a slice, with the same rules. Not a copy. */
+/**
+ * Parses the status of one node of a slice, by the same rules. The result shares the nested values.
+ */
 export function parseNodeStatus(field: Field): NodeStatus {
   checkNode(field);
   const status = field.object() as Partial<NodeStatus>;

@@ -22,8 +22,8 @@ import type { WorkflowStatus } from "../model/status.js";
 import { parseStatus } from "./status.js";
 
 /**
- * Parts of a resource in the blob store; fetch them and pass them to parseFlyteWorkflow, the
- * closure parsed by `parseEncodedClosure`.
+ * References of a resource to its parts in the blob store. Fetch the parts and pass them to
+ * parseFlyteWorkflow, the closure as parsed by `parseEncodedClosure`.
  */
 export interface WorkflowReferences {
   readonly closure: string | undefined;
@@ -42,9 +42,9 @@ export interface OffloadedParts {
 
 /**
  * Reads the references; call it first.
- * @throws WorkflowFormatError when the value is no object or an address no text, StatusTooNewError
- *   when the resource is
- * for a newer build.
+ *
+ * @throws WorkflowFormatError when the value is not an object or an address is not a text,
+ *   StatusTooNewError when the resource is for a newer build.
  */
 export function referencesOf(json: unknown): WorkflowReferences {
   const root = new Field(json, "resource");
@@ -78,8 +78,8 @@ export function parseFlyteWorkflow(json: unknown, offloaded: OffloadedParts = {}
       uid: metadata.at("uid").stringOrEmpty(),
       executionId,
       workflowId,
-      // In Go FlyteAdmin given labels override its own, and a child execution is given those of its
-      // parent.
+      // Go FlyteAdmin lets the given labels override its own and gives a child execution the labels
+      // of its parent, so the labels of this execution replace them.
       labels: { ...metadata.at("labels").stringMap(), ...identityLabels(executionId, workflowId.name) },
       annotations: metadata.at("annotations").stringMap(),
       ...graphs,

@@ -56,7 +56,7 @@ export function terminatedLabels(at: Date): Readonly<Record<string, string>> {
   return { [TERMINATION_STATUS_LABEL]: TERMINATED, [COMPLETED_TIME_LABEL]: completedTimeLabel(at) };
 }
 
-/** A FlyteWorkflow as plain JSON, ready to be posted. Contract §4 describes the fields. */
+/** A FlyteWorkflow as plain JSON, ready to be posted. */
 export interface FlyteWorkflowResource {
   readonly apiVersion: typeof API_VERSION;
   readonly kind: typeof KIND;

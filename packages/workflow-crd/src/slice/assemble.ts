@@ -32,8 +32,8 @@ function childOf(node: TreeNode, id: string): TreeNode {
 }
 
 /**
- * A node without a status of its own is skipped with its descendants: this program never writes
- * such.
+ * Returns the statuses of the children. Skips a node without a status of its own, with its
+ * descendants: flyte-ts never writes such nodes.
  */
 function statusesOf({ children }: TreeNode): Statuses {
   const statuses: [string, NodeStatus][] = [];

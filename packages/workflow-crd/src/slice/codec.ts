@@ -15,7 +15,7 @@ export interface SliceEntry {
 
 /** A slice after reading. */
 export interface LoadedSlice {
-  /** Its key in the root. */
+  /** Key of the slice in the root. */
   readonly key: string;
   readonly name: string;
   readonly entries: readonly SliceEntry[];

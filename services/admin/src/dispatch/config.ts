@@ -15,12 +15,12 @@ const settings = z.strictObject({
   repair: z
     .strictObject({
       /**
-       * Time without events after which an execution is reconciled with its resource, and the
-       * interval of further checks; also the time after an execution's end for which the ends of
-       * its nodes and attempts may still be reported. Seconds.
+       * Time without events after which an execution is reconciled with its resource, and interval
+       * of further checks, seconds. For the same time after an execution's end, terminal events of
+       * its nodes and attempts may still arrive.
        */
       quietSeconds: z.number().positive().default(60),
-      /** Interval between searches for such rows, seconds. */
+      /** Interval between searches for executions to reconcile, seconds. */
       everySeconds: z.number().positive().default(15),
     })
     .prefault({}),

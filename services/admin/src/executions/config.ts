@@ -45,8 +45,8 @@ const settings = z.strictObject({
       /** Maximum interval between messages to a client, seconds. */
       heartbeatSeconds: z.number().positive().default(30),
       /**
-       * Time for which ends of nodes and attempts are awaited after the end of their execution,
-       * seconds.
+       * Time for which terminal events of nodes and attempts are awaited after the end of their
+       * execution, seconds.
        */
       lingerSeconds: z.number().min(0).default(5),
     })

@@ -94,9 +94,9 @@ function byNumber({ filters, sort = ["id", 1] }: Combination): boolean {
 const TIMES = ["created_at", "started_at", "updated_at", "execution_created_at", "execution_updated_at"];
 
 /**
- * Newest first before a time, or oldest first after it, with two different timestamps: the rows
- * between are read. Excludes those before a time by created_at (execution/implied-bound.ts), which
- * the console requests.
+ * Newest first before a time, or oldest first after it, by two different timestamps: the rows in
+ * between are read. Excludes lists newest first by created_at before another timestamp
+ * (store/execution/created-at-bounds.ts), which the console requests.
  */
 function againstTheGrain({ filters, sort = ["id", 1] }: Combination): boolean {
   const [, fn, bounded] = /^(gte|lt)\((\w+),/.exec(filters) ?? [];

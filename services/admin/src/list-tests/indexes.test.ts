@@ -34,7 +34,7 @@ beforeAll(async () => {
   const began = performance.now();
   await fillLists(database.db, fill);
   lists = new Map((await documentedLists(database.db)).map((listed) => [listed.name, listed]));
-  tell(`${fill.executions} executions and ${fill.nodes} nodes made in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  print(`${fill.executions} executions and ${fill.nodes} nodes made in ${((performance.now() - began) / 1000).toFixed(0)} s`);
 }, 1_800_000);
 afterAll(() => database.stop());
 
@@ -113,10 +113,10 @@ const SHOWN = 10;
 function tellTimes(name: string, times: readonly Timed[]): void {
   const sorted = [...times].sort((a, b) => a.ms - b.ms);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.ms.toFixed(1);
-  tell(`${name}: ${times.length} pages of 100, ms: p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`);
-  for (const { combination, ms } of sorted.slice(-SHOWN).reverse()) tell(`  ${ms.toFixed(1)}: ${describeCombination(combination)}`);
+  print(`${name}: ${times.length} pages of 100, ms: p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`);
+  for (const { combination, ms } of sorted.slice(-SHOWN).reverse()) print(`  ${ms.toFixed(1)}: ${describeCombination(combination)}`);
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stdout.write(`lists: ${text}\n`);
 }

@@ -130,14 +130,14 @@ interface Try {
 async function wrongOf(tries: readonly Try[]): Promise<string[]> {
   const wrong: string[] = [];
   const next = tries.entries();
-  const asker = async () => {
+  const connect = async () => {
     for (const [index, { method, asked, allowed }] of next) {
       const byGateway = index % 2 === 0 ? [] : await byRest(method, asked);
       const answers = byGateway.length > 0 ? byGateway : [await byGrpc(method, asked)];
       for (const { code } of answers) if (!allowed.includes(code)) wrong.push(`${method.name} ${JSON.stringify(asked)}: ${code}`);
     }
   };
-  await Promise.all(Array.from({ length: 16 }, asker));
+  await Promise.all(Array.from({ length: 16 }, connect));
   return wrong.slice(0, 10);
 }
 

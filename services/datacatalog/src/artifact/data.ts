@@ -56,7 +56,7 @@ export async function storeData(
  * lost.
  */
 export class ArtifactBlobMissingError extends Error {
-  override readonly name = "MissingData";
+  override readonly name = "ArtifactBlobMissingError";
 
   constructor(readonly location: string) {
     super(`artifact data is missing in the blob store: ${location}`);
@@ -66,7 +66,8 @@ export class ArtifactBlobMissingError extends Error {
 /**
  * Loads the outputs.
  *
- * @throws MissingData; RpcError OUT_OF_RANGE for outputs beyond the limits of size or elements.
+ * @throws ArtifactBlobMissingError; RpcError OUT_OF_RANGE for outputs beyond the limits of size or
+ *   elements.
  */
 export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[]> {
   return Promise.all(

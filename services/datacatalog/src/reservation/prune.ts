@@ -1,8 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
 /**
- * Time after its end for which a reservation is kept, min. Owners extend within seconds: by then
- * the owner is dead, and no other waits.
+ * Time for which an expired reservation is kept, min. Owners extend within seconds: after this time
+ * the owner has exited, and no other client waits for the reservation.
  */
 const RETENTION_MINUTES = 60;
 
@@ -10,7 +10,7 @@ const RETENTION_MINUTES = 60;
  * Deletes up to `limit` reservations that ended long ago without a new owner; returns their number.
  */
 export async function pruneReservations(db: Queryable, limit: number): Promise<number> {
-  // One that is being taken over is locked, or ends later.
+  // Skips a reservation that is being taken over: its row is locked, or expires later.
   const { rowCount } = await db.query({
     name: "forget-reservations",
     text: `WITH ended AS MATERIALIZED (

@@ -22,7 +22,7 @@ interface Ask {
   readonly heartbeatMs?: number;
 }
 
-async function ask(catalog: ServiceClient<typeof DataCatalog>, { tag, owner, heartbeatMs = 5_000 }: Ask) {
+async function reserve(catalog: ServiceClient<typeof DataCatalog>, { tag, owner, heartbeatMs = 5_000 }: Ask) {
   const answer = await catalog.getOrExtendReservation({
     reservationId: reservation(tag),
     ownerId: owner,
@@ -36,7 +36,7 @@ test("one of many concurrent requests gets the reservation, and all responses na
   for (let round = 0; round < 10; round++) {
     const tag = newTag();
     const answers = await Promise.all(
-      [...Array(40).keys()].map((i) => ask(i % 2 ? served.catalog : served.replica, { tag, owner: `owner-${i}` })),
+      [...Array(40).keys()].map((i) => reserve(i % 2 ? served.catalog : served.replica, { tag, owner: `owner-${i}` })),
     );
     expect(new Set(answers.map(({ owner }) => owner)).size).toBe(1);
   }
@@ -44,12 +44,12 @@ test("one of many concurrent requests gets the reservation, and all responses na
 
 test("its owner extends a reservation, and no other request gets it meanwhile", async () => {
   const tag = newTag();
-  const first = await ask(served.catalog, { tag, owner: "a" });
+  const first = await reserve(served.catalog, { tag, owner: "a" });
   await sleep(20);
-  const again = await ask(served.replica, { tag, owner: "a" });
+  const again = await reserve(served.replica, { tag, owner: "a" });
   expect(again.owner).toBe("a");
   expect(again.expires).toBeGreaterThan(first.expires);
-  const other = await ask(served.catalog, { tag, owner: "b" });
+  const other = await reserve(served.catalog, { tag, owner: "b" });
   expect(other.owner).toBe("a");
   expect(other.expires).toBe(again.expires);
 });
@@ -57,11 +57,11 @@ test("its owner extends a reservation, and no other request gets it meanwhile", 
 test("a reservation lasts for three heartbeats, and a heartbeat interval is at most ten seconds", async () => {
   const { rows } = await served.db.query<{ now: Date }>({ text: "SELECT clock_timestamp() AS now" });
   const now = rows[0]?.now.getTime() ?? 0;
-  const short = await ask(served.catalog, { tag: newTag(), owner: "a", heartbeatMs: 2_000 });
+  const short = await reserve(served.catalog, { tag: newTag(), owner: "a", heartbeatMs: 2_000 });
   expect(durationMs(short.reservation.heartbeatInterval ?? durationFromMs(0))).toBe(2_000);
   expect(short.expires - now).toBeGreaterThanOrEqual(6_000);
   expect(short.expires - now).toBeLessThan(6_000 + 20_000);
-  const long = await ask(served.catalog, { tag: newTag(), owner: "a", heartbeatMs: 60_000 });
+  const long = await reserve(served.catalog, { tag: newTag(), owner: "a", heartbeatMs: 60_000 });
   expect(durationMs(long.reservation.heartbeatInterval ?? durationFromMs(0))).toBe(10_000);
   const { reservation: unsaid } = await served.catalog.getOrExtendReservation({ reservationId: reservation(newTag()), ownerId: "a" });
   expect(durationMs(unsaid?.heartbeatInterval ?? durationFromMs(0))).toBe(10_000);
@@ -69,7 +69,7 @@ test("a reservation lasts for three heartbeats, and a heartbeat interval is at m
 
 test("an expired reservation passes to exactly one of the waiting requests", async () => {
   const tag = newTag();
-  const held = await ask(served.catalog, { tag, owner: "dead", heartbeatMs: 50 });
+  const held = await reserve(served.catalog, { tag, owner: "dead", heartbeatMs: 50 });
   const waiting = [...Array(20).keys()].map((i) => `owner-${i}`);
   const answers = new Map<string, string[]>(waiting.map((owner) => [owner, []]));
   const until = Date.now() + 30_000;
@@ -77,7 +77,7 @@ test("an expired reservation passes to exactly one of the waiting requests", asy
   while (!passedOn && Date.now() < until) {
     await Promise.all(
       waiting.map(async (owner, i) => {
-        const answer = await ask(i % 2 ? served.catalog : served.replica, { tag, owner });
+        const answer = await reserve(i % 2 ? served.catalog : served.replica, { tag, owner });
         answers.get(owner)?.push(answer.owner);
         passedOn ||= answer.owner !== "dead";
       }),
@@ -91,24 +91,24 @@ test("an expired reservation passes to exactly one of the waiting requests", asy
     values: [tag],
   });
   expect(rows[0]?.asked_at.getTime()).toBeGreaterThanOrEqual(held.expires);
-  expect((await ask(served.catalog, { tag, owner: "dead" })).owner).toBe([...holders][0]);
+  expect((await reserve(served.catalog, { tag, owner: "dead" })).owner).toBe([...holders][0]);
 });
 
 test("a release by the owner frees a reservation at once, and one by another does nothing", async () => {
   const tag = newTag();
-  await ask(served.catalog, { tag, owner: "a" });
+  await reserve(served.catalog, { tag, owner: "a" });
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "b" });
-  expect((await ask(served.catalog, { tag, owner: "b" })).owner).toBe("a");
+  expect((await reserve(served.catalog, { tag, owner: "b" })).owner).toBe("a");
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "a" });
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "a" });
-  expect((await ask(served.catalog, { tag, owner: "b" })).owner).toBe("b");
+  expect((await reserve(served.catalog, { tag, owner: "b" })).owner).toBe("b");
 });
 
 test("expired reservations are deleted later, in batches", async () => {
   const end = (tag: string, ago: string) =>
     served.db.query({ text: "UPDATE reservations SET expires_at = now() - $2::interval WHERE tag_name = $1", values: [tag, ago] });
   const [held, ended, ...left] = [newTag(), newTag(), newTag(), newTag(), newTag()] as const;
-  for (const tag of [held, ended, ...left]) await ask(served.catalog, { tag, owner: "a" });
+  for (const tag of [held, ended, ...left]) await reserve(served.catalog, { tag, owner: "a" });
   await end(ended, "1 minute");
   for (const tag of left) await end(tag, "2 hours");
   expect([await pruneReservations(served.db, 2), await pruneReservations(served.db, 2), await pruneReservations(served.db, 2)]).toEqual([

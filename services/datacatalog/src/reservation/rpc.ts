@@ -33,9 +33,9 @@ export function reservationRpcs({
     async getOrExtendReservation({ reservationId, ownerId, heartbeatInterval }) {
       checkReservation(reservationId, ownerId);
       const heartbeatMs = Math.min(maxHeartbeatMs, requested(heartbeatInterval) ?? maxHeartbeatMs);
-      // One statement, so that one of any number of concurrent requests gets it: the row is locked
-      // while its holder is compared. The time is taken before that wait, which can only favor the
-      // holder, never the taker.
+      // Uses one statement, which locks the row while it compares the owner, so that only one of
+      // any number of concurrent requests succeeds. It reads the clock before it waits for the
+      // lock, which can only favor the present owner.
       const { rows } = await db.query<Row>({
         name: "get-or-extend-reservation",
         text: `INSERT INTO reservations AS held (project, domain, name, version, tag_name, owner_id, asked_at, expires_at)
@@ -61,7 +61,7 @@ export function reservationRpcs({
 
     async releaseReservation({ reservationId, ownerId }) {
       checkReservation(reservationId, ownerId);
-      // Another owner's reservation stays; a missing one counts as released.
+      // Keeps a reservation of another owner; a missing one counts as released.
       await db.query({
         name: "release-reservation",
         text: "DELETE FROM reservations WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4 AND tag_name = $5 AND owner_id = $6",

@@ -41,8 +41,8 @@ export class StagedUpload {
         await rename(this.#path, path);
         break;
       } catch (error) {
-        // The directory does not exist yet, or was removed with its last object; so may its
-        // parents.
+        // The directory, or one of its parents, does not exist yet or was removed with its last
+        // object.
         if (!isMissing(error) || retries === MAX_MOVE_RETRIES) throw error;
         await createDirDurably(folder).catch(ignoreMissing);
       }

@@ -83,8 +83,8 @@ export class GarbageCollector {
   }
 
   /**
-   * Removes the finalizer of an owner deleted in the foreground or with orphaned dependents, once
-   * its dependents permit.
+   * Removes the finalizer of a deleted owner. `orphan`: after removing the dependents' references
+   * to it. `foregroundDeletion`: when no dependent blocks the deletion any more.
    */
   #removeFinalizers(uid: string): void {
     const known = this.#present(uid);

@@ -519,7 +519,7 @@ test("a pod whose folder lacks its owner after a crash of the creator runs like 
       const { body } = await cluster.call("POST", PODS, { body: { metadata: { name }, spec } });
       const folder = podDir(join(cluster.folder, "pods"), body.metadata.uid ?? "");
       mkdirSync(folder.volumes, { recursive: true });
-      // Large, so that its removal takes a while.
+      // A large volume, so that its removal takes a while.
       for (let i = 0; i < 300; i++) writeFileSync(join(folder.volumes, `f${i}`), "");
     }
     await cluster.restart({ nodeName: "here" });

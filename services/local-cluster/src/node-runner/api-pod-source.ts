@@ -22,7 +22,9 @@ export interface ApiPodSourceOptions {
 }
 
 export interface ApiPodSource extends PodSource {
-  /** Time since the last sign of life of the watch, ms. */
+  /**
+   * Time since the watch last delivered an event or bookmark, ms; undefined before the first list.
+   */
   lagMs(): number | undefined;
   close(): Promise<void>;
 }
@@ -31,7 +33,10 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 const CHANGES = { added: "ADDED", modified: "MODIFIED", deleted: "DELETED" } as const;
 
-/** Opens the pods of a cluster through its API. Resolves when they are synchronized. */
+/**
+ * Connects to the pods of a cluster through its API. Resolves when the local copy of the pods is
+ * complete.
+ */
 export async function openApiPodSource(options: ApiPodSourceOptions): Promise<ApiPodSource> {
   const source = new WatchedPods(options);
   await source.open();
@@ -93,7 +98,8 @@ class WatchedPods implements ApiPodSource {
   }
 
   bind(pod: KubeObject, { nodeName }: { nodeName: string }): void {
-    // The server sets the condition itself; the scheduler's earlier one is obsolete.
+    // Discards the status that the scheduler wrote earlier: binding makes the server set the
+    // condition PodScheduled itself.
     this.#ownStatus.delete(pod.metadata.uid ?? "");
     this.#writes.bind(pod, nodeName);
   }
@@ -140,8 +146,8 @@ class WatchedPods implements ApiPodSource {
       return;
     }
     if (!this.#open) return;
-    const tell = () => this.#notify({ type: CHANGES[type], pod: this.#withOwnStatus(object) ?? pod });
-    if (!this.#isOnThisNode(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
+    const notify = () => this.#notify({ type: CHANGES[type], pod: this.#withOwnStatus(object) ?? pod });
+    if (!this.#isOnThisNode(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return notify();
     void this.#prepare(pod).then(() => {
       const { namespace = "", name, uid } = pod.metadata;
       const now = this.get(namespace, name);

@@ -18,7 +18,8 @@ try {
     forkServerProgram: fileURLToPath(new URL("../../python/fork_server.py", import.meta.url)),
   });
   const stop = () => {
-    // Applies also to a second signal. After any other end the next process adopts the pods.
+    // Runs at every exit after a requested shutdown, including one by a second signal. After any
+    // other exit, such as a crash, the next process adopts the pods.
     process.once("exit", () => runner.killPodsNow());
     return runner.close();
   };

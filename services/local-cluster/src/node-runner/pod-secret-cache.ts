@@ -12,7 +12,7 @@ interface Entry {
   readonly readAt: number;
 }
 
-/** Time to live of cached data and, shorter, of missing entries, ms. */
+/** Time to live of cached data, ms. Missing entries expire earlier (`MISSING_TTL_MS`). */
 const TTL_MS = 60_000;
 const MISSING_TTL_MS = 1_000;
 const MAX_ENTRIES = 1_000;

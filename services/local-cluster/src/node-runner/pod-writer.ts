@@ -112,8 +112,8 @@ export class PodWriter {
       await client.create(BINDINGS, { apiVersion: "v1", kind: "Binding", metadata: { namespace, name, uid }, target } as ApiObject);
     } catch (error) {
       if (!(error instanceof KubeError && error.status === 409)) throw error;
-      // The pod is bound already, by an earlier try or another scheduler; or the server could not
-      // reach its store, which kube-apiserver reports as a conflict too.
+      // Either an earlier try or another scheduler has bound the pod, or the server could not reach
+      // its store: kube-apiserver reports both as a conflict.
       const now = await client.get<ApiObject & { spec?: { nodeName?: string } }>(PODS, { namespace, name });
       const unbound = now?.metadata.uid === uid && now.spec?.nodeName === undefined;
       if (unbound) throw new KubeError(error.message, { status: 503, cause: error });

@@ -9,7 +9,10 @@ export class JsonPatchError extends Error {
 
 type Mutable = null | boolean | number | string | undefined | Mutable[] | { [key: string]: Mutable };
 
-/** Limits of a patch, as in Kubernetes: repeated copies double the size. */
+/**
+ * Maximum number of operations and copied bytes of a patch, as in Kubernetes: each copy operation
+ * can double the document.
+ */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
 /** Maximum nesting of a patched document. */

@@ -1,4 +1,4 @@
-// Imports only this part of the domain; others load protobuf schemas.
+// Imports one module of the domain package, since the others load protobuf schemas.
 import { divideUp, parseQuantity as parse } from "@flyte-ts/domain/quantity";
 
 /** A resource quantity is invalid. */

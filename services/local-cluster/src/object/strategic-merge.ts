@@ -109,11 +109,11 @@ function mergeByKey(current: readonly Json[], patch: readonly Json[], { key, fie
 }
 
 function deleteFromPrimitiveLists(result: Record<string, Json | undefined>, patch: JsonObject): void {
-  for (const [directive, doomed] of Object.entries(patch)) {
+  for (const [directive, deleted] of Object.entries(patch)) {
     const field = directive.match(/^\$deleteFromPrimitiveList\/(.+)$/)?.[1];
     const list = field === undefined ? undefined : result[field];
-    if (field === undefined || !Array.isArray(list) || !Array.isArray(doomed)) continue;
-    const gone = new Set((doomed as readonly Json[]).map(canonicalText));
+    if (field === undefined || !Array.isArray(list) || !Array.isArray(deleted)) continue;
+    const gone = new Set((deleted as readonly Json[]).map(canonicalText));
     const kept = (list as readonly Json[]).filter((value) => !gone.has(canonicalText(value)));
     if (kept.length === 0) delete result[field];
     else result[field] = kept;

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 
-const thing = (name: string, more: object = {}): KubeObject =>
+const configMap = (name: string, more: object = {}): KubeObject =>
   ({ apiVersion: "v1", kind: "Thing", metadata: { name, namespace: "n" }, ...more }) as KubeObject;
 const names = ({ store }: PersistentStore) => store.list("/things").map(({ object }) => object.metadata.name);
 const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
@@ -21,7 +21,10 @@ const fail = (error: Error) => {
   throw error;
 };
 
-/** A simulated disk with limited space and partial writes, until the machine fails. */
+/**
+ * A simulated disk with limited space that writes in parts. Once `gone`, it answers no write, as
+ * after a failure of the machine.
+ */
 class Disk {
   gone = false;
 
@@ -46,7 +49,7 @@ test("writes to a full disk wait for space, report it, and continue where they s
   const disk = new Disk(150, 40);
   const reports: (string | undefined)[] = [];
   const first = await openStore({ folder, fail, write: disk.write, onFull: (error) => reports.push(error?.message) });
-  for (const name of ["a", "b", "c"]) first.store.put("/things", thing(name));
+  for (const name of ["a", "b", "c"]) first.store.put("/things", configMap(name));
   await expect.poll(() => first.full?.message).toMatch("ENOSPC");
   expect(first.store.durableRevision).toBeLessThan(3);
   disk.room = 10_000;
@@ -60,7 +63,7 @@ test("writes to a full disk wait for space, report it, and continue where they s
 
 test("a log truncated by a full disk before a snapshot, and the empty one after it, can be opened", async () => {
   const first = await openStore({ folder, fail });
-  first.store.put("/things", thing("a"));
+  first.store.put("/things", configMap("a"));
   await first.close();
   appendFileSync(join(folder, "log-0000000000000000.jsonl"), '{"r":2,"k":"/things","o":{"api');
   writeFileSync(join(folder, "log-0000000000000002.jsonl"), "");
@@ -68,7 +71,7 @@ test("a log truncated by a full disk before a snapshot, and the empty one after 
   const second = await openStore({ folder, fail });
   expect([names(second), second.droppedBytes]).toEqual([["a"], 30]);
   expect(readdirSync(folder)).toEqual(["log-0000000000000000.jsonl"]);
-  second.store.put("/things", thing("b"));
+  second.store.put("/things", configMap("b"));
   await second.close();
   const third = await openStore({ folder, fail });
   expect(names(third)).toEqual(["a", "b"]);
@@ -83,7 +86,7 @@ test("a failed snapshot keeps the logs and is retried", async () => {
   const next = () => join(folder, `snapshot-${String(revision).padStart(16, "0")}.jsonl.partial`);
   for (revision = 1; revision <= 40; revision++) mkdirSync(next());
   for (let i = 0; i < 40; i++) {
-    first.store.put("/things", thing(`t${i}`, { text: "x".repeat(100) }));
+    first.store.put("/things", configMap(`t${i}`, { text: "x".repeat(100) }));
     // Each write waits for the previous one, so that the log grows step by step.
     await first.store.durable();
   }
@@ -93,7 +96,7 @@ test("a failed snapshot keeps the logs and is retried", async () => {
   const second = await openStore({ folder, fail, snapshotAtBytes: 2_000 });
   expect(names(second)).toHaveLength(40);
   expect(readdirSync(folder).filter((name) => name.includes("snapshot"))).toEqual([]);
-  second.store.put("/things", thing("later"));
+  second.store.put("/things", configMap("later"));
   await second.snapshot();
   expect(readdirSync(folder)).toContain("snapshot-0000000000000041.jsonl");
   await second.close();
@@ -110,8 +113,8 @@ test("no acknowledged write is lost, for any times of a full disk and a crash, w
   });
   await fc.assert(
     fc.asyncProperty(lives, async (all) => {
-      // A dead process may still write to its directory; the next process gets a copy of the files
-      // at the time of death.
+      // Writes of the stopped process may still reach its directory, so the next process gets a
+      // copy of the files at the time of the stop.
       const parent = mkdtempSync(join(folder, "lives-"));
       let current = join(parent, "0");
       let acknowledged = 0;
@@ -125,7 +128,7 @@ test("no acknowledged write is lost, for any times of a full disk and a crash, w
         for (const name of seen) expect(names(opened)).toContain(name);
         for (const { bytes, snapshot, wait } of life.steps) {
           const name = `t${count++}`;
-          const { revision } = store.put("/things", thing(name, { text: "y".repeat(bytes) }));
+          const { revision } = store.put("/things", configMap(name, { text: "y".repeat(bytes) }));
           void store.durable(revision).then(() => {
             if (disk.gone) return;
             acknowledged = Math.max(acknowledged, revision);

@@ -86,8 +86,8 @@ export class LogFile {
     this.#write(this.#fd, { buffer, offset }, (error, count) => {
       if (error !== null && isDiskFull(error)) {
         this.#setFull(error);
-        // Readiness reports it meanwhile. The timer keeps the process alive, which owes its clients
-        // these writes.
+        // Readiness reports the full disk meanwhile. The timer keeps the process alive, since
+        // clients wait for these writes.
         setTimeout(() => this.#writeFrom(buffer, offset, done), DISK_FULL_RETRY_MS);
       } else if (error !== null) {
         this.#failed = true;

@@ -20,8 +20,8 @@ export interface Journal {
 
 /**
  * All objects in memory. A write is visible to later writes at once, but acknowledged (`durable`)
- * and sent to watches only when the journal has stored it. Readers that must not see what a crash
- * could revert wait for `durable` too.
+ * and sent to watches only when the journal has stored it. Readers that must not see a write that a
+ * crash could revert wait for `durable` as well.
  */
 export class ObjectStore {
   readonly #tables = new Map<string, Table>();
@@ -84,7 +84,7 @@ export class ObjectStore {
   put(resource: string, wanted: KubeObject): Stored {
     const { namespace = "", name } = wanted.metadata;
     const previous = this.get({ resource, namespace, name });
-    // The store sets the resource version; the writer's value is ignored.
+    // The store sets the resource version and ignores the writer's value.
     const object = previous === undefined ? wanted : withMeta(wanted, { resourceVersion: String(previous.revision) });
     const patch = previous === undefined ? NOT_REPRESENTABLE : diff(previous.object, object);
     if (previous !== undefined && patch === undefined) return previous;

@@ -22,8 +22,8 @@ export interface PersistentStore {
 export interface StoreOptions {
   readonly folder: string;
   /**
-   * Called when a write fails permanently; the process must exit, since its memory is ahead of the
-   * disk.
+   * Called when a write fails permanently. The process must exit, since its memory holds writes
+   * that are not on disk.
    */
   readonly fail: (error: Error) => void;
   /** Called when the disk is full, and with undefined when writes succeed again. */
@@ -37,9 +37,9 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store of a directory: the newest snapshot, then the logs after it. A log starts only
- * when the previous one is complete; after a truncated log there are only empty ones, which are
- * removed, and writing continues on it.
+ * Opens the store of a directory: loads the newest snapshot and replays the logs after it. A log
+ * receives writes only when the previous one is complete, so after a truncated log only empty ones
+ * can follow. They are removed, and writing continues on the truncated one.
  *
  * @throws Error naming the file when records are missing in the middle
  */
@@ -91,7 +91,7 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
   };
   let nextSnapshotAt = 0;
   const snapshotFailed = (error: Error) => {
-    // Avoids a retry with every write.
+    // Delays the next try; otherwise every write would start a snapshot.
     nextSnapshotAt = log.bytes + snapshotAtBytes;
     onSnapshotFailed?.(error);
   };
@@ -111,9 +111,9 @@ export async function openStore(options: StoreOptions): Promise<PersistentStore>
     },
     snapshot,
     close: async () => {
-      // Without the snapshot the logs are complete.
+      // The snapshot may fail or be skipped: the logs hold all writes.
       if (full === undefined) await running?.catch(() => undefined);
-      // Writes that wait for space have not been acknowledged.
+      // Does not wait for writes that await disk space: none of them has been acknowledged.
       if (full !== undefined) return;
       await store.durable();
       log.close();
@@ -164,7 +164,7 @@ async function loadSnapshot(store: ObjectStore, path: string): Promise<void> {
 
 type Objects = ReturnType<ObjectStore["values"]> extends Generator<infer T> ? readonly T[] : never;
 
-/** @throws Error when the disk rejects it; the partial file is removed */
+/** @throws Error when the disk rejects the snapshot; the partial file is removed */
 async function writeSnapshot(path: string, objects: Objects): Promise<number> {
   const partial = `${path}.partial`;
   const file = await open(partial, "w", 0o600);

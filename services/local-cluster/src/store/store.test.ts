@@ -21,13 +21,13 @@ const open = (snapshotAtBytes?: number) =>
     },
     ...(snapshotAtBytes === undefined ? {} : { snapshotAtBytes }),
   });
-const thing = (name: string, more: object = {}): KubeObject =>
+const configMap = (name: string, more: object = {}): KubeObject =>
   ({ apiVersion: "v1", kind: "Thing", metadata: { name, namespace: "n" }, ...more }) as KubeObject;
 const place = (name: string) => ({ resource: "/things", namespace: "n", name });
 
 test("writes are listed in key order, also after the store is reopened", async () => {
   const first = await open();
-  for (const name of ["b", "a", "c"]) first.store.put("/things", thing(name, { data: name }));
+  for (const name of ["b", "a", "c"]) first.store.put("/things", configMap(name, { data: name }));
   first.store.remove(place("c"));
   await first.close();
   const second = await open();
@@ -46,10 +46,10 @@ test("watchers see a write only when it is durable, and in order", async () => {
   const { store, close } = await open();
   const events: StoreEvent[] = [];
   store.subscribe("/things", (event) => events.push(event));
-  const stored = store.put("/things", thing("a"));
+  const stored = store.put("/things", configMap("a"));
   expect(events).toEqual([]);
   expect(store.durableRevision).toBeLessThan(stored.revision);
-  for (let i = 0; i < 50; i++) store.put("/things", thing("a", { i }));
+  for (let i = 0; i < 50; i++) store.put("/things", configMap("a", { i }));
   await store.durable();
   expect(events.map(({ stored: { revision } }) => revision)).toEqual(Array.from({ length: 51 }, (_, i) => i + 1));
   await close();
@@ -57,8 +57,8 @@ test("watchers see a write only when it is durable, and in order", async () => {
 
 test("a write of an equal state is omitted", async () => {
   const { store, close } = await open();
-  const stored = store.put("/things", thing("a", { x: [1, { y: 2 }] }));
-  expect(store.put("/things", thing("a", { x: [1, { y: 2 }] }))).toBe(stored);
+  const stored = store.put("/things", configMap("a", { x: [1, { y: 2 }] }));
+  expect(store.put("/things", configMap("a", { x: [1, { y: 2 }] }))).toBe(stored);
   await close();
 });
 
@@ -72,7 +72,7 @@ test("a reopened store has the same objects, for any writes, large or small", as
       const first = await open();
       for (const [i, { name, remove, data: content }] of writes.entries()) {
         if (remove && i % 3 === 0) first.store.remove(place(name));
-        else first.store.put("/things", JSON.parse(JSON.stringify(thing(name, { data: content }))) as KubeObject);
+        else first.store.put("/things", JSON.parse(JSON.stringify(configMap(name, { data: content }))) as KubeObject);
         if (snapshot && i === 10) await first.snapshot();
       }
       const state = JSON.stringify(first.store.list("/things").map(({ object }) => object));
@@ -90,7 +90,7 @@ test("a reopened store has the same objects, for any writes, large or small", as
 test("a large log is replaced by a snapshot while writes continue", async () => {
   const first = await open(20_000);
   for (let i = 0; i < 300; i++) {
-    first.store.put("/things", thing(`t${i % 7}`, { i, text: "x".repeat(300) }));
+    first.store.put("/things", configMap(`t${i % 7}`, { i, text: "x".repeat(300) }));
     if (i % 20 === 0) await first.store.durable();
   }
   await first.close();
@@ -102,13 +102,13 @@ test("a large log is replaced by a snapshot while writes continue", async () => 
 
 test("a truncated end is dropped, and damage before newer logs is an error", async () => {
   const first = await open();
-  first.store.put("/things", thing("a"));
+  first.store.put("/things", configMap("a"));
   await first.close();
   const log = join(folder, "log-0000000000000000.jsonl");
   appendFileSync(log, '{"r":2,"k":"/things","o":{"api');
   const second = await open();
   expect(second.droppedBytes).toBe(30);
-  second.store.put("/things", thing("b"));
+  second.store.put("/things", configMap("b"));
   await second.close();
   const third = await open();
   expect(third.store.list("/things")).toHaveLength(2);

@@ -31,11 +31,11 @@ export const connectorConfig = z
     lead: leaderElectionSettings(manifest.id),
     kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
     storage: z.strictObject(blobStoreSettings).prefault({}),
-    /** Addresses of connectors. Of two that announce a task type the first serves it. */
+    /** Addresses of connectors. When two announce the same task type, the first serves it. */
     endpoints: z.array(endpointConfig).default([]),
     /**
-     * Task type → name of the endpoint that serves it, whether or not it announces the type; before
-     * other plugin services and announcements.
+     * Task type → name of the endpoint that serves it, whether or not the endpoint announces the
+     * type. Takes precedence over other plugin services and announcements.
      */
     connectorForTaskTypes: z.record(z.string().min(1), z.string()).default({}),
     /** Announced task types that no connector may serve. */
@@ -45,13 +45,13 @@ export const connectorConfig = z
         /** Interval between two ListAgents of an endpoint, ms. */
         pollIntervalMs: z.int().min(100).default(10_000),
         /**
-         * Time after the start in which other plugin services are heard before announced task types
-         * are served, ms.
+         * Time after the start, ms, before announced task types are served; meanwhile heartbeats of
+         * other plugin services arrive.
          */
         startDelayMs: z.int().min(0).default(25_000),
         /**
-         * Time after which a task type belongs to no other plugin service any more when none has
-         * announced it, ms.
+         * Time, ms, for which a task type belongs to another plugin service after the last
+         * heartbeat that named it.
          */
         forgetOthersMs: z.int().min(1).default(minutes(60)),
       })
@@ -62,9 +62,9 @@ export const connectorConfig = z
     pollingOfTaskTypes: z.record(z.string(), z.strictObject(polling)).default({}),
     failures: z
       .strictObject({
-        /** Time in a row without an answer of the connector after which an attempt fails, ms. */
+        /** Time for which a connector may be unreachable before an attempt fails, ms. */
         unavailableMs: z.int().min(0).default(minutes(30)),
-        /** Number of errors of GetTask in a row after which an attempt fails. */
+        /** Number of consecutive errors of GetTask after which an attempt fails. */
         getTaskErrors: z.int().min(1).default(5),
       })
       .prefault({}),

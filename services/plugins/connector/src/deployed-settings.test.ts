@@ -3,7 +3,7 @@ import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { connectorConfig } from "./config.js";
 
-// Secrets are environment variables there.
+// In a deployment, environment variables provide the secrets.
 const env = {
   FLYTE_TS_PLUGIN_CONNECTOR_NATS__URL: "nats://nats",
   FLYTE_TS_PLUGIN_CONNECTOR_STORAGE__S3__ACCESS_KEY_ID: "id",

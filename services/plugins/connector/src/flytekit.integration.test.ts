@@ -141,7 +141,7 @@ describe.skipIf(!existsSync(program))(
       nats = await natsFixture();
       bus = await connectBus({ url: nats.url, name: "test", logger: createLogger({ service: "test", level: "silent" }) });
       events = await collectTaskEvents(bus);
-      // As propeller does: plugin services create no streams.
+      // Creates the stream in place of propeller, since plugin services create none.
       await bus.ensureStream(TASK_STREAM);
       await startConnector();
       startService();
@@ -219,7 +219,8 @@ describe.skipIf(!existsSync(program))(
       const { pluginState = new Uint8Array() } = eventsOf(sent).at(-1) ?? {};
       const repeated = { ...sent, pluginState, knownPhase: Phase.RUNNING };
       await send(repeated);
-      // The new process knows no type until the connector is back: the bus keeps the request.
+      // The new process knows no task type until the connector is reachable; until then the bus
+      // keeps the request.
       await startConnector();
       await reached(sent, "SUCCEEDED");
       expect(calls("create")).toHaveLength(before + 1);

@@ -27,7 +27,7 @@ const heartbeats = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
   const heartbeat = decodeHeartbeat(data);
   if (heartbeat !== undefined) service.onHeartbeat(heartbeat);
 });
-// Connectors that are away make no replica unready: a restart would not bring them back.
+// An unreachable connector makes no replica unready: a restart would not help.
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();

@@ -7,7 +7,7 @@ export const manifest = defineService({
   optional: true,
   opsPort: 10_263,
   requires: {
-    // Its task types are those that connectors announce, so it has no fixed consumers.
+    // Connectors announce the plugin's task types, so it has no fixed consumers.
     bus: {
       publishes: ["flyte.event.task.*", "flyte.plugin.hello"],
       subscribes: ["flyte.plugin.hello"],

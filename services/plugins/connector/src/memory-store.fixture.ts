@@ -1,7 +1,7 @@
 import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { DataStore } from "./result/read-result.js";
 
-/** A blob store in memory that can be away. */
+/** A blob store in memory that a test can make unavailable. */
 export class MemoryStore implements DataStore {
   readonly blobs = new Map<string, Uint8Array>();
   isAway = false;

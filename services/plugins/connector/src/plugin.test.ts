@@ -14,7 +14,7 @@ const server = createRpcServer({ logger, services: connector.services() });
 const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
 afterAll(() => server.drain({ deadlineMs: 100 }));
 
-/** A connector at a real gRPC server, and a service whose calls are awaited. */
+/** A connector on a real gRPC server, and the service; `idle` waits for the service's calls. */
 function connectorWorld(): PluginEnvironment {
   connector.jobs.clear();
   const store = new MemoryStore();

@@ -53,7 +53,7 @@ test("a created task goes on by the plugin state alone, at the endpoint that cre
   stage.toys.agents = [];
   await stage.clock.advance(10_000);
   const request = stage.request("toy", { pluginState: pluginState ?? new Uint8Array(), knownPhase: Phase.QUEUED });
-  // The type has left: the bus keeps the request until the attempt's process has it again.
+  // No connector announces the type now, so the bus keeps the request until one does.
   await stage.send(request);
   expect(stage.bus.unacknowledged).toBe(1);
   stage.toys.agents = stage.connector("other").agents;

@@ -53,7 +53,7 @@ export class Stage {
     await clock.advance(0);
   }
 
-  /** Replaces the process, whose calls in progress have ended by then; its memory is lost. */
+  /** Replaces the process and loses its memory; its calls in progress end first. */
   async restart(): Promise<void> {
     const stopping = this.#running?.stop();
     await this.clock.advance(25_000);
@@ -89,7 +89,7 @@ export class Stage {
     });
   }
 
-  /** The end of the last attempt: phase, recoverable, kind, code. */
+  /** Outcome in the last event: phase, recoverable, kind, code. */
   get end() {
     const { event, failure } = this.last ?? {};
     const error = event?.outputResult.case === "error" ? event.outputResult.value : undefined;

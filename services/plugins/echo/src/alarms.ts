@@ -1,6 +1,6 @@
 import { DelayQueue, type Time } from "@flyte-ts/async";
 
-/** Any number of alarms by key on one timer. */
+/** Schedules any number of alarms, by key, with one timer. */
 export class Alarms {
   #queue = new DelayQueue<string>();
   #callOff: (() => void) | undefined;

@@ -3,9 +3,9 @@ import type { TypedInterface, Variable } from "@flyte-ts/idl/flyteidl/core/inter
 import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
 /**
- * Maps each output to the input that it repeats: the input of its own name, else the first one
- * left, by name, of the same type; outputs choose in the order of their numbers (o2 before o10).
- * Undefined when inputs and outputs do not match.
+ * Maps each output to the input that it repeats. First each output takes the input of its own name
+ * and type. The other outputs, in the order of their numbers (o2 before o10), each take the first
+ * unused input of the same type, by name. Undefined when inputs and outputs do not match.
  */
 export function outputMapping(iface: TypedInterface | undefined): ReadonlyMap<string, string> | undefined {
   const inputs = iface?.inputs?.variables ?? {};

@@ -27,7 +27,10 @@ export interface EchoOptions {
 interface PendingSleep {
   readonly workflowKey: string;
   readonly wakeMs: number;
-  /** The encoded request, without fields that only its start needs: there may be very many. */
+  /**
+   * The encoded request without fields that only its start needs, since there may be very many
+   * sleeps.
+   */
   readonly request: Uint8Array;
   readonly result: Succeeded;
 }

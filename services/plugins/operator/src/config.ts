@@ -31,8 +31,8 @@ export const operatorServiceConfig = z.strictObject({
   /** Time between two checks of which operators' resources the cluster has, ms. */
   discoveryIntervalMs: z.int().min(1_000).default(minutes(1)),
   /**
-   * Time without a status of a new resource after which a reason says that its operator does not
-   * act, ms (Go Flyte's `kf-operator.timeout`).
+   * Time after which a new resource without a status is shown as ignored by its operator, ms (Go
+   * Flyte's `kf-operator.timeout`).
    */
   operatorTimeoutMs: z.int().min(0).default(minutes(1)),
   ...operatorSettings,
@@ -51,7 +51,8 @@ export const operatorServiceConfig = z.strictObject({
   /** Number of jobs that are reconciled concurrently. */
   workers: z.int().min(1).default(16),
   /**
-   * Age of ends, ms, beyond which a started process does not report them without a request.
+   * Maximum age of a job's end at the start of the process, ms; older ends are reported only on
+   * request.
    */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */

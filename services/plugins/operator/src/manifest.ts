@@ -59,7 +59,7 @@ export const manifest = defineService({
     composeSecret: ({ podLogUri }) => ({ logLinks: [{ name: "Kubernetes Logs", uris: [podLogUri] }] }),
     stack: ({ podLogUri, runsPods, podEnvironment }) => ({
       logLinks: [{ name: "Kubernetes Logs", uris: [podLogUri] }],
-      // The node sets the environment of local processes itself.
+      // On this machine, the local cluster sets the environment of the pods' processes itself.
       ...(runsPods ? {} : { pods: { environment: { env: podEnvironment } } }),
     }),
   },

@@ -11,7 +11,7 @@ export interface Job extends KubeObject {
   readonly status?: JsonObject;
 }
 
-/** State of a job as its operator and its pods tell it. */
+/** State of a job as its operator and its pods report it. */
 export type JobState =
   | {
       readonly kind: "progress";
@@ -34,7 +34,7 @@ export interface JobDetails {
 /** Content of a new resource beside its name, labels, annotations and owner. */
 export interface JobContent {
   readonly spec: JsonObject;
-  /** Labels and annotations for operators that copy those of the resource to pods. */
+  /** Labels and annotations of the resource, for operators that copy them to its pods. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -66,6 +66,6 @@ export interface Operator {
   details(job: Job, state: JobState): JobDetails;
   /** Name of a pod's role, such as `Worker 1`; part of the names of its log links. */
   roleOf(pod: Pod): string;
-  /** True when the end of the pod decides about the job's. */
+  /** True when the end of the pod determines the end of the job. */
   decides(pod: Pod): boolean;
 }

@@ -28,8 +28,8 @@ export const podServiceConfig = z.strictObject({
   kubernetes: z.strictObject(kubernetesSettings).superRefine(checkKubernetesSettings).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
-   * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are
-   * not taken: a type whose plugin is missing would fail for obscure reasons.
+   * Task types that run as pods; flytekit creates all of them. Unlike Go Flyte, this service takes
+   * no unknown types: a type whose plugin is missing would fail for obscure reasons.
    */
   taskTypes: z
     .array(z.string().min(1))
@@ -53,7 +53,8 @@ export const podServiceConfig = z.strictObject({
   /** Number of pods that are reconciled concurrently. */
   workers: z.int().min(1).default(32),
   /**
-   * Age of pod results, ms, beyond which a started process does not report them without a request.
+   * Maximum age of a pod's end at the start of the process, ms; older ends are reported only on
+   * request.
    */
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
   /** Maximum of unacknowledged requests per task type. */

@@ -3,7 +3,7 @@ import { deployedConfigs } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { podServiceConfig } from "./config.js";
 
-// Secrets are environment variables there.
+// In a deployment, environment variables provide the secrets.
 const env = { FLYTE_TS_PLUGIN_POD_NATS__URL: "nats://nats" };
 
 test.each(deployedConfigs("plugin-pod.yaml"))("the deployed settings of %s are valid", (_, argv) => {

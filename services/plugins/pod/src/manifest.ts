@@ -59,10 +59,10 @@ export const manifest = defineService({
       logLinks: logLinks(podLogUri),
       onePod: {
         taskTypes: ONE_POD_TASK_TYPES.filter((taskType) => !otherTaskTypes.includes(taskType)),
-        // On nodes of another cluster the image has the packages.
+        // Nodes of another cluster run images, which contain the packages.
         ...(runsPods ? { installCommand: pythonInstall.command, installEnv: pythonInstall.environment } : {}),
       },
-      // The node sets the environment of local processes itself.
+      // On this machine, the local cluster sets the environment of the pods' processes itself.
       pods: runsPods ? { copilot: { command: copilotCommand } } : { environment: { env: podEnvironment } },
     }),
   },

@@ -51,7 +51,10 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
   readonly deletionTimeoutMs: number;
   /** Number of pods observed concurrently. */
   readonly workers: number;
-  /** At start, earlier ends of pods than this are not reported, ms; propeller asks for them. */
+  /**
+   * Maximum age of a pod's end at the start of this process, ms; older ends are reported when
+   * propeller requests them.
+   */
   readonly reportEndedWithinMs: number;
 }
 
@@ -78,7 +81,7 @@ export class PodController {
   readonly #deletions: DeletionWaiter;
   /** Pods being created: their changes in the watch are reported after the submission. */
   readonly #creating = new Set<string>();
-  /** Created here and not yet in the watch. */
+  /** Pods that this process created and the watch has not delivered yet. */
   readonly #awaitingWatch = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that have no record. */
   readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
@@ -205,7 +208,7 @@ export class PodController {
     }
     if (this.#requestFor(key, object) === undefined || this.#finishedAttempts.get(key)) return;
     if (type === "deleted") {
-      // Reported ends are finally garbage-collected: no news.
+      // The deletion of a pod whose end was reported is garbage collection, not a change to report.
       if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
       this.#deletedUnreported.set(key, object);
     } else {
@@ -308,7 +311,7 @@ function podKey({ metadata: { namespace = "", name } }: Pod): string {
   return attemptKey({ namespace, generatedName: name });
 }
 
-/** True when an earlier process, as far as propeller knows, has created the pod. */
+/** True when propeller's request shows that an earlier process has created the pod. */
 function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
   return (
     pluginState[0] === POD_CREATED_STATE[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING
@@ -320,8 +323,8 @@ function deletedExternally({ namespace, generatedName: name }: TaskRequest): Ret
 }
 
 /**
- * True when no process of the task runs in the pod any more. An unavailable image is an end too,
- * but then the pod still exists.
+ * True when no process of the task runs in the pod any more. False after a failure for an
+ * unavailable image: the attempt has ended, but the pod still exists.
  */
 function hasExited({ status }: Pod): boolean {
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;

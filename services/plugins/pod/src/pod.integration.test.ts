@@ -110,7 +110,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }))).toString(
     "base64",
   );
-  // A dead process that is not reaped yet is a zombie: it does not run.
+  // An exited process that is not reaped yet is a zombie, which counts as not running.
   const alive = (pid: number) => {
     try {
       return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");

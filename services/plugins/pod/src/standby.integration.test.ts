@@ -55,7 +55,7 @@ describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two rep
       for (const name of [namespace, "flyte"]) await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
       const owner = await client.create(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace } });
       const events = await collectTaskEvents(bus);
-      // As propeller does: plugin services create no streams.
+      // Creates the stream in place of propeller, since plugin services create none.
       await bus.ensureStream(TASK_STREAM);
       const config = join(folder, "pod.yaml");
       const lead = { enabled: true, leaseMs: 8_000 };

@@ -27,7 +27,7 @@ export const webApiConfig = z.strictObject({
   trino: trinoSettings.optional(),
   /** Maximum number of concurrent readings of job states per API. */
   readers: z.int().min(1).default(32),
-  /** Time for which an API may fail in a row, ms, before an attempt fails as the system's error. */
+  /** Duration of an API outage after which an attempt fails with a system error, ms. */
   outageMs: z
     .int()
     .min(0)

@@ -23,7 +23,10 @@ export interface ControllerDeps {
 /** Settings that each API has. */
 type ApiConfig = Pick<NonNullable<WebApiConfig["athena"]>, "rates" | "poll" | "limits">;
 
-/** Creations that wait for the rate limit take this long at most, seconds: messages are held. */
+/**
+ * Maximum wait of a creation for the rate limit, seconds. The message of its request stays
+ * unacknowledged meanwhile.
+ */
 const MAX_CREATE_WAIT_SECONDS = 10;
 
 /** Creates a controller for each configured API. An SDK is loaded only where it is needed. */
@@ -84,7 +87,7 @@ function controllerOf<Job extends JsonObject>(
   const maxPendingCreates = Math.max(1, Math.round(config.rates.writesPerSecond * MAX_CREATE_WAIT_SECONDS));
   const settings: FrameSettings = { limits: config.limits, poll: config.poll, readers, outageMs, stopTimeoutMs, maxPendingCreates };
   const { clock, random, logger } = deps;
-  // Jobs come from `parseJob` and `prepare` of the same API.
+  // The cast is safe: a controller's jobs come from `parseJob` and `prepare` of its own API.
   return new JobController({ api: api as unknown as WebApi<JsonObject>, endpoint, settings, clock, random, logger });
 }
 

@@ -5,7 +5,7 @@ import { webApiConfig } from "./config.js";
 import { manifest } from "./manifest.js";
 import { routesOf } from "./routes.js";
 
-// Secrets are environment variables there.
+// In a deployment, environment variables provide the secrets.
 const env = { FLYTE_TS_PLUGIN_WEB_API_NATS__URL: "nats://nats" };
 const load = (argv: readonly string[] = []) => loadConfig(webApiConfig, { service: manifest.id, argv, env });
 

@@ -45,7 +45,7 @@ describe("AWS Batch and Athena of moto", () => {
     const controllers = await createControllers({ config, store, clock: systemTime, random: systemRandom, logger, env: {} });
     running = await runPlugin({ plugin: webApiPlugin({ routes: routesOf(config), controllers }), bus, logger, clock: systemTime });
   };
-  /** The request with files of its own. */
+  /** Returns the request with a name and files of its own. */
   const placed = (request: TaskRequest, generatedName: string): TaskRequest => ({
     ...request,
     generatedName,
@@ -123,7 +123,7 @@ describe("AWS Batch and Athena of moto", () => {
     const request = placed(batchRequest(), "abort-n0-0");
     await send(request);
     await send({ ...request, abortReason: "enough" }, DesiredState.ABORT);
-    // The jobs of moto end at once, before or after the request to stop.
+    // Jobs of moto end at once, so the end may come before or after the request to stop.
     const end = await until(request, Phase.ABORTED, Phase.FAILED);
     expect(eventsOf(request).at(-1)).toEqual(end);
   });

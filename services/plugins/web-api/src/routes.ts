@@ -2,7 +2,10 @@ import type { WebApiConfig } from "./config.js";
 
 export type ApiId = "batch" | "athena" | "bigquery" | "trino";
 
-/** API of each task type that the settings serve. Trino takes `presto` from Athena. */
+/**
+ * API of each task type that the settings serve. With Trino configured, it serves `presto` instead
+ * of Athena.
+ */
 export function routesOf({ batch, athena, bigquery, trino }: Partial<Pick<WebApiConfig, ApiId>>): ReadonlyMap<string, ApiId> {
   return new Map<string, ApiId>([
     ...(batch === undefined

@@ -27,13 +27,13 @@ export class ProcessLifetime {
 
 /** The process that runs an execution's worker. */
 export interface Host {
-  /** Undefined while there is none. */
+  /** Undefined while no process runs. */
   readonly life: ProcessLifetime | undefined;
   /** Offset of its clock from the world's, ms. */
   readonly clockSkewMs: number;
   /** Lets the process end or pause at random. Returns true when it ended. */
   crashPoint(): boolean;
-  /** True while it may act for the execution. */
+  /** True while the process may act for the execution. */
   holdsLease(): boolean;
   /** Delivers a message of a stream; false when it must be redelivered. */
   deliver(action: () => void): boolean;
@@ -45,6 +45,6 @@ export interface ExecutionWorker {
   begin(): void;
   /** The process has released the execution. */
   drop(): void;
-  /** Its writes are in flight. */
+  /** True while writes of this worker are in flight. */
   readonly writing: boolean;
 }

@@ -16,9 +16,9 @@ import type { Resource, ResourceStore } from "../world/resource-store.js";
 import type { SliceStore } from "../world/slice-store.js";
 
 export interface PropellerOptions extends EffectsOptions {
-  /** True when it may act, whatever it believes. */
+  /** True when the process may act, whatever it believes. */
   readonly isHolder: () => boolean;
-  /** Called when it acts without being entitled. */
+  /** Called when the process acts without being entitled. */
   readonly onFencingViolation: (what: string) => void;
   readonly store: ResourceStore;
   readonly parse: (resource: Resource) => ParsedWorkflow;
@@ -33,7 +33,10 @@ export interface PropellerOptions extends EffectsOptions {
 /** Maximum of immediate retries of a write after conflicts. */
 const MAX_ATTEMPTS = 8;
 
-/** Process starts are announced separately. */
+/**
+ * Sender in all heartbeats. It never changes, since `onPluginStarted` reports the starts of
+ * processes.
+ */
 const ANNOUNCED = { name: "plugins", instance: "", uptimeMs: 0 };
 
 interface Active {
@@ -100,7 +103,7 @@ export class Propeller implements ExecutionWorker {
     this.options.host.deliver(() => this.#observe({ kind: "endRecorded", phase }));
   }
 
-  /** Ephemeral too. */
+  /** Handles a wake-up; lost while the process is down. */
   onWakeup(subject: Wake): void {
     this.options.host.deliver(() => this.#observe({ kind: "wakeup", ...subject }));
   }
@@ -228,7 +231,10 @@ export class Propeller implements ExecutionWorker {
     this.#writeLater(active);
   }
 
-  /** Other writes may precede it; it includes changes made until then. */
+  /**
+   * Starts a write, possibly after a delay. Other writes may precede it; it includes changes made
+   * until its start.
+   */
   #queueWrite(active: Active): void {
     const { random, host } = this.options;
     if (!active.io.wantsWrite(this.#now)) return;

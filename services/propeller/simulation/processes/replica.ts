@@ -19,7 +19,7 @@ export interface ReplicaOptions {
   readonly faults: Faults;
   readonly leases: Leases;
   readonly shards: number;
-  /** Offset of its clock, ms. */
+  /** Offset of the process's clock, ms. */
   readonly clockSkewMs: number;
   readonly bug: string | undefined;
 }
@@ -29,8 +29,8 @@ const LEASE_MS = 10_000;
 const RELEASE_TIMEOUT_MS = 5_000;
 
 /**
- * One of several propellers: it shares the shards with others by the real rules, ends, pauses and
- * shuts down.
+ * One of several propeller processes. It shares the shards with the others by the real rules; it
+ * crashes, pauses and shuts down.
  */
 export class Replica {
   life: ProcessLifetime | undefined;
@@ -67,7 +67,7 @@ export class Replica {
       clockSkewMs: this.options.clockSkewMs,
       crashPoint: () => this.#crashPoint(),
       holdsLease: () => this.#holds(shard),
-      // Its consumer ends with the process: messages meanwhile are lost.
+      // The consumer ends with the process, so messages meanwhile are lost.
       deliver: (action) => {
         this.life?.after(0, action);
         return true;

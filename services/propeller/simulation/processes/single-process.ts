@@ -13,7 +13,7 @@ export interface SingleProcessOptions {
 export class SingleProcess implements Host {
   readonly clockSkewMs = 0;
   life: ProcessLifetime | undefined;
-  /** Number of its ends. */
+  /** Number of times that the process has ended. */
   crashes = 0;
   #worker: ExecutionWorker | undefined;
 
@@ -42,7 +42,7 @@ export class SingleProcess implements Host {
     return true;
   }
 
-  /** Its consumer keeps messages while it is down. */
+  /** The consumer keeps messages while the process is down. */
   deliver(action: () => void): boolean {
     if (this.life === undefined) return false;
     action();

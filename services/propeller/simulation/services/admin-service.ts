@@ -23,9 +23,9 @@ export interface ServedExecution {
   readonly name: string;
   readonly phase: WorkflowExecution_Phase;
   readonly terminal: boolean;
-  /** The end is in the resource too, and nothing follows. */
+  /** True when the resource has ended as well, so that nothing follows. */
   readonly isOver: boolean;
-  /** The resource shows running nodes. */
+  /** True while the resource shows running nodes. */
   readonly inProgress: boolean;
   readonly outputs: LiteralMap | undefined;
   readonly counts: { readonly crashes: number; readonly reloads: number; readonly repairs: number; readonly slices: number };
@@ -50,7 +50,8 @@ interface Parent {
 }
 
 /**
- * Admin from the view of nodes: executions of launch plans, signals, graphs that tasks produced.
+ * The part of admin that nodes call: executions of launch plans, signals, and graphs that tasks
+ * produced.
  */
 export class AdminService {
   readonly #executions = new Map<string, ServedExecution>();
@@ -120,7 +121,7 @@ export class AdminService {
     return { kind: "value", value: "requested" };
   }
 
-  /** A client sets it some time after its creation, or never. */
+  /** Simulates a signal that a client sets some time after its creation, or never. */
   #signal({ id, type }: CallOf<"awaitSignal">): CallResult {
     const { schedule, random } = this.options;
     const execution = id.executionId?.name ?? "";

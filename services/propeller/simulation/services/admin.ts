@@ -22,9 +22,9 @@ export interface NodeRow {
 export interface AdminOptions {
   readonly schedule: Schedule;
   readonly resource: () => Resource | undefined;
-  /** Repairs rows before it confirms the end; without repairs, events alone must suffice. */
+  /** True: admin repairs rows before it confirms the end. False: events alone must suffice. */
   readonly repairs: boolean;
-  /** Confirms that the end is in the database. */
+  /** Called to confirm that the end is in the database. */
   readonly recorded: (phase: string) => void;
   /** Branch of which a node is an arm; part of the arm's lineage. */
   readonly branchOf: (id: string) => string | undefined;
@@ -109,7 +109,7 @@ export class Admin {
     }
   }
 
-  /** Phase in which a node below another must have ended, when no event said so. */
+  /** Terminal phase of a node without a terminal event, derived from that of its parent. */
   #endBelow(parent: string): NodeExecution_Phase {
     return this.nodes.get(parent)?.phase === NodeExecution_Phase.SUCCEEDED ? NodeExecution_Phase.SUCCEEDED : NodeExecution_Phase.ABORTED;
   }
@@ -144,24 +144,25 @@ export class Admin {
 
   /** Rows that never ended, and rows that differ from the resource. */
   complaints(status: WorkflowStatus): string[] {
-    const said: string[] = [];
-    if (!this.terminal) said.push(`the execution's row is ${WorkflowExecution_Phase[this.phase]}`);
-    for (const [id, row] of this.nodes) if (!isTerminalNodeEvent(row.phase)) said.push(`node ${id} is ${NodeExecution_Phase[row.phase]}`);
-    for (const [key, row] of this.attempts) if (!isTerminalTaskEvent(row.phase)) said.push(`attempt ${key} has not ended`);
-    this.#compare(status.nodeStatus ?? {}, said);
-    return said;
+    const violations: string[] = [];
+    if (!this.terminal) violations.push(`the execution's row is ${WorkflowExecution_Phase[this.phase]}`);
+    for (const [id, row] of this.nodes)
+      if (!isTerminalNodeEvent(row.phase)) violations.push(`node ${id} is ${NodeExecution_Phase[row.phase]}`);
+    for (const [key, row] of this.attempts) if (!isTerminalTaskEvent(row.phase)) violations.push(`attempt ${key} has not ended`);
+    this.#compare(status.nodeStatus ?? {}, violations);
+    return violations;
   }
 
-  #compare(statuses: Readonly<Record<string, NodeStatus>>, said: string[]): void {
+  #compare(statuses: Readonly<Record<string, NodeStatus>>, violations: string[]): void {
     for (const [id, status] of Object.entries(statuses)) {
       const unique = nodeUniqueId({ parent: this.#lineage(statuses, undefined, id), nodeId: id });
       const row = this.nodes.get(unique);
       const silent = status.phase === 7 && this.options.branchOf(id) !== undefined;
       if (!isTerminalNode(status.phase) || silent) continue;
       const wanted = nodeEventPhase(status.phase);
-      if (row === undefined) said.push(`node ${unique} has no row, the resource says ${NodeExecution_Phase[wanted]}`);
+      if (row === undefined) violations.push(`node ${unique} has no row, the resource says ${NodeExecution_Phase[wanted]}`);
       else if (row.phase !== wanted)
-        said.push(`node ${unique} is ${NodeExecution_Phase[row.phase]}, the resource says ${NodeExecution_Phase[wanted]}`);
+        violations.push(`node ${unique} is ${NodeExecution_Phase[row.phase]}, the resource says ${NodeExecution_Phase[wanted]}`);
     }
   }
 }

@@ -100,7 +100,7 @@ export class Catalog {
     if (this.#reservations.get(key)?.owner === owner) this.#reservations.delete(key);
   }
 
-  /** At the first lookup of a key, another execution may look it up too. */
+  /** Another execution may look up a key when this one does so for the first time. */
   #checkOutputs(key: string): void {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);

@@ -46,12 +46,12 @@ export class PluginHeartbeats {
     };
   }
 
-  /** The same workflow with some tasks of the rare type. */
+  /** Returns the same workflow with some tasks of the rare type. */
   workflow(spec: WorkflowSpec): WorkflowSpec {
     this.#types = ["sim", ...Object.keys(spec.dynamics ?? {}).map((name) => `${DYNAMIC}${name}`)];
     const node = (from: NodeSpec): NodeSpec => {
       if (from.kind !== "task" || from.type !== undefined || !this.#random.chance(0.15)) return from;
-      // Without a deadline of the whole node, only abandoning ends the wait.
+      // Without a timeout of the whole node, only abandoning the attempt ends the wait.
       const { activeMs: _, ...rest } = from;
       return { ...rest, type: RARE_TYPE };
     };
@@ -63,29 +63,29 @@ export class PluginHeartbeats {
     return { ...spec, main: graph(spec.main), graphs };
   }
 
-  /** Tells when requests for the type reach a service: now, later or never. */
+  /** Returns when requests for the type reach a service: now, later or never. */
   availability(type: string): "now" | "later" | "never" {
     if (type !== RARE_TYPE || this.options.schedule.elapsed >= this.#rareFrom) return "now";
     return this.#rareFrom === Number.POSITIVE_INFINITY ? "never" : "later";
   }
 
-  /** Subscribes to services going away for the given time. */
+  /** Subscribes to outages of the services; the listener receives the duration, ms. */
   onOutage(leave: (ms: number) => void): void {
     this.#outages.push(leave);
   }
 
-  listen(hear: (types: readonly string[]) => void): void {
-    this.#consumers.push(hear);
+  listen(receive: (types: readonly string[]) => void): void {
+    this.#consumers.push(receive);
   }
 
-  listenForStarts(hear: (types: ReadonlySet<string>) => void): void {
-    this.#startConsumers.push(hear);
+  listenForStarts(receive: (types: ReadonlySet<string>) => void): void {
+    this.#startConsumers.push(receive);
   }
 
   /** A process of the services has started; its heartbeat reaches only some propellers. */
   started(): void {
     const types = new Set([...this.#types, ...(this.availability(RARE_TYPE) === "now" ? [RARE_TYPE] : [])]);
-    for (const hear of this.#startConsumers) if (!this.#random.chance(0.2)) hear(types);
+    for (const receive of this.#startConsumers) if (!this.#random.chance(0.2)) receive(types);
   }
 
   #send(): void {
@@ -98,7 +98,7 @@ export class PluginHeartbeats {
     }
     const here = schedule.now >= this.#backAt;
     const types = [...(here ? this.#types : []), ...(this.availability(RARE_TYPE) === "now" ? [RARE_TYPE] : [])];
-    for (const hear of this.#consumers) hear(random.chance(faults.busLoss) ? [] : types);
+    for (const receive of this.#consumers) receive(random.chance(faults.busLoss) ? [] : types);
     schedule.after(HEARTBEAT_MS, () => this.#send());
   }
 }

@@ -29,7 +29,7 @@ export interface PluginOptions {
   /** Outputs of an attempt; by value, or only in the blob store. */
   readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean; readonly futures: boolean };
   readonly writeBlob: (uri: string, value: LiteralMap) => void;
-  /** Undefined: it always serves all types. */
+  /** Undefined: the service always serves all types. */
   readonly heartbeats: PluginHeartbeats | undefined;
   /** Planted mistake: answers ABORT without stopping the pod. */
   readonly keepsAborted: boolean;

@@ -24,7 +24,7 @@ export interface Faults {
   processPause: number;
   /** Reads and writes of Leases are slow, or their responses are lost. */
   slowLeases: number;
-  /** One of several propellers is asked to shut down; per second. */
+  /** Probability per second that one of several propellers is requested to shut down. */
   gracefulExit: number;
 }
 

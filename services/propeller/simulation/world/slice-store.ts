@@ -17,7 +17,7 @@ export interface SliceWriter {
   readonly mayWrite: () => boolean;
   /** Lifetime of the writing process. */
   readonly life: ProcessLifetime;
-  /** Called when all are durable. */
+  /** Called when all slices are durable. */
   readonly done: () => void;
 }
 
@@ -41,7 +41,7 @@ export class SliceStore {
     }
   }
 
-  /** Retries until it is confirmed as stored. */
+  /** Repeats the write until it is confirmed as stored. */
   #put(blob: SliceBlob, writer: SliceWriter, done: () => void): void {
     const { schedule, random, faults } = this.options;
     schedule.after(random.between(0.5, 30), () => {

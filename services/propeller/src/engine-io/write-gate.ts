@@ -31,7 +31,7 @@ export interface StatusWrite {
 
 /**
  * Interval between two writes that no effect waits for, ms, in addition to the duration of the last
- * write. Delays by as much what a user sees of ended nodes.
+ * write. Users see the ends of nodes later by this delay.
  */
 const COALESCE_MS = 100;
 /**
@@ -155,7 +155,8 @@ export class WriteGate {
   }
 
   /**
-   * True when another client changed more than the metadata. Not known while a write is in flight.
+   * True when another client changed more than the metadata; false while a write in flight leaves
+   * this unknown.
    */
   get isOverwritten(): boolean {
     const { generation } = this.#stored;

@@ -88,8 +88,9 @@ export interface EngineConfig {
   /** Maximum total of outputs that one status holds by value for their consumers, bytes. */
   readonly maxTotalInlineOutputBytes: number;
   /**
-   * The same limit, including outputs without remaining consumers and end facts kept until admin
-   * has recorded the execution's end.
+   * Maximum total of outputs that one status holds by value, bytes. Counts those for consumers,
+   * outputs without remaining consumers, and end facts kept until admin has recorded the
+   * execution's end.
    */
   readonly maxKeptOutputBytes: number;
   /**

@@ -137,7 +137,7 @@ export interface ResourcePatch {
 export interface RunCounts {
   /** Nodes that have started and not ended. */
   readonly activeNodes: number;
-  /** Task nodes among them, which count against `max parallelism`. */
+  /** Active task nodes, which count against `max parallelism`. */
   readonly activeTasks: number;
   /** Task nodes that are ready and wait for the parallelism limit. */
   readonly queuedTasks: number;

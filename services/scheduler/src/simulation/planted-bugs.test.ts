@@ -34,15 +34,15 @@ const bugs: Readonly<Record<string, { readonly fault: Fault; readonly where: typ
   "a claim of a crashed replica never expires": {
     fault: {
       store: (store) => {
-        const mine = new Set<string>();
+        const own = new Set<string>();
         return {
           ...store,
           acquireLease: async (schedule, watermark) => {
             const claim = await store.acquireLease(schedule, watermark);
             const id = `${schedule.key} ${watermark}`;
-            if (claim.acquired && !everClaimed.has(id)) mine.add(id);
+            if (claim.acquired && !everClaimed.has(id)) own.add(id);
             everClaimed.add(id);
-            return claim.acquired && !mine.has(id)
+            return claim.acquired && !own.has(id)
               ? { acquired: false, watermark: { activatedAt: schedule.activatedAt, watermark, leaseRemainingMs: 1_000 } }
               : claim;
           },

@@ -41,7 +41,7 @@ export function findViolations({ policy, runs, due, outages }: Timeline): string
       for (const { from, to } of outages) {
         const late = [...runs.keys()].filter((at) => at > from && at <= to && startedAt(at) > to);
         if (late.length > 1) wrong.push(`${late.length} were made up for after the outage until ${to}`);
-        // The last due one, or, when starting it took long, a later one.
+        // The last due run, or a later one when the start took long.
         const last = due.findLast((at) => at <= to);
         const isMadeUp = [...runs.keys()].some((at) => at >= (last ?? 0) && at <= to + 2 * MINUTE);
         if (last !== undefined && last >= from && !isMadeUp) wrong.push(`${last} was not made up for`);

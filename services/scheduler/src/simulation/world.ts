@@ -142,14 +142,14 @@ export class Replica {
     if (!faultsEnabled) return this.#alive ? attempt() : new Promise(() => undefined);
     const slow = random() < 0.02;
     const delay = () => (slow ? random() * (deadlineMs / 2 - 1) : 1 + random() * 10);
-    const fate = random();
+    const draw = random();
     return new Promise((resolve, reject) => {
       const fail = () => this.#deliver(() => reject(new Error("no answer")));
       time.at(time.now + delay(), () => {
-        if (fate < 0.01) time.at(time.now + deadlineMs, fail);
+        if (draw < 0.01) time.at(time.now + deadlineMs, fail);
         else {
           attempt().then(
-            (value) => time.at(time.now + delay(), fate < 0.02 ? fail : () => this.#deliver(() => resolve(value))),
+            (value) => time.at(time.now + delay(), draw < 0.02 ? fail : () => this.#deliver(() => resolve(value))),
             (error: unknown) => time.at(time.now + delay(), () => this.#deliver(() => reject(error as Error))),
           );
         }

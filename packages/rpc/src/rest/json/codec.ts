@@ -17,15 +17,16 @@ export interface Codec {
 
 export interface Codecs {
   /**
-   * Chooses by the header values, each line of Accept as a whole: browsers' lists match nothing.
+   * Chooses formats by the header values. Compares each line of Accept as a whole, so the lists
+   * that browsers send match no format.
    */
   choose(headers: { readonly contentType: readonly string[]; readonly accept: readonly string[] }): {
     readonly request: Codec;
     readonly response: Codec;
   };
   /**
-   * For a response of several messages: JSON, which has a form for it, even where protobuf was
-   * requested.
+   * Returns the format of a response of several messages: JSON in place of protobuf, which has no
+   * form for such a response.
    */
   streaming(response: Codec): Codec;
 }

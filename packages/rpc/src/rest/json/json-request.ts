@@ -31,7 +31,7 @@ export function readJsonRequest(schema: DescMessage, body: string, options: Json
   }
 }
 
-/** Converts wide integers to text for 64-bit fields, else to the nearest number. */
+/** Converts wide integers to text in 64-bit fields, and to the nearest number elsewhere. */
 function resolveMessage(schema: DescMessage, value: ParsedJson): JsonValue {
   if (isWrapperDesc(schema)) return resolveScalar(schema.fields[0]?.scalar, value);
   if (schema.typeName.startsWith("google.protobuf.") || !isObject(value)) return resolvePlain(value);

@@ -61,8 +61,8 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 
 const LONGEST_DURATION = 200;
 /**
- * `m` is no unit before an `s`: a text has only one split into parts, otherwise a refusal would try
- * them all.
+ * Excludes the unit `m` before an `s`, so that a text splits into parts in one way only. Otherwise
+ * the expression would try every split before it rejects the text.
  */
 const DURATION = /^([+-]?)((?:[0-9]{0,18}(?:\.[0-9]{0,18})?(?:ns|us|\u00b5s|\u03bcs|ms|s|m(?!s)|h))+|0)$/;
 

@@ -73,7 +73,8 @@ function parseInteger(text: string, { bits, signed }: { bits: 32 | 64; signed: b
 function parseFloating(text: string, max: number): number {
   if (/^[+-]?(inf|infinity)$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   if (/^nan$/i.test(text)) return NaN;
-  // Unambiguous: digits that two parts could match would be tried in every split.
+  // Lets only one part of the pattern match a digit: otherwise the expression would try every split
+  // of the digits before it rejects the text.
   if (!/^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?$/i.test(text)) throw new TextError(`${quote(text)} is not a number`);
   const value = Number(text);
   if (Math.abs(value) > max) throw new TextError(`${quote(text)} is out of range`);

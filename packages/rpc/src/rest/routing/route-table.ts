@@ -29,8 +29,8 @@ export type Lookup =
 export interface RouteTable {
   readonly routes: readonly Route[];
   /**
-   * Looks up the decoded components of a path. `get` is the GET route of a path that has none for
-   * the verb.
+   * Looks up the decoded components of a path. When the path has no route for the verb, `get` is
+   * its GET route.
    */
   find(verb: string, components: readonly string[]): Lookup;
 }

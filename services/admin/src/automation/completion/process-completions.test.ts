@@ -46,7 +46,7 @@ async function report(name: string, phase: WorkflowExecution_Phase): Promise<voi
     event: { ...event, ...(phase === FAILED && { outputResult: { case: "error" as const, value: error } }) },
   });
 }
-const tell = () => processCompletions(served.deps, 100);
+const processAll = () => processCompletions(served.deps, 100);
 async function deliveries(name: string): Promise<string[]> {
   const { rows } = await database.db.query<{ text: string }>({
     text: "SELECT target || ' ' || phase AS text FROM notification_deliveries WHERE execution_name = $1 ORDER BY id",
@@ -63,7 +63,7 @@ test("notifications of the request replace those of the launch plan, and disable
   await create("a-none", { notificationOverrides: { case: "disableAll", value: true } });
   await create("a-not-none", { notificationOverrides: { case: "disableAll", value: false } });
   for (const name of ["a-plan", "a-own", "a-empty", "a-none", "a-not-none"]) await report(name, FAILED);
-  expect(await tell()).toBe(5);
+  expect(await processAll()).toBe(5);
   expect(await deliveries("a-plan")).toEqual(["lp@x.y FAILED"]);
   expect(await deliveries("a-own")).toEqual(["me@x.y FAILED"]);
   expect(await deliveries("a-empty")).toEqual(["lp@x.y FAILED"]);
@@ -74,9 +74,9 @@ test("notifications of the request replace those of the launch plan, and disable
 test("phases without a notification are not notified", async () => {
   await create("b");
   await report("b", RUNNING);
-  expect(await tell()).toBe(0);
+  expect(await processAll()).toBe(0);
   await report("b", SUCCEEDED);
-  expect(await tell()).toBe(1);
+  expect(await processAll()).toBe(1);
   expect(await deliveries("b")).toEqual([]);
 });
 
@@ -90,14 +90,14 @@ test("an end is notified once, despite late events and concurrent replicas", asy
   const rowId = row.rows[0]?.id ?? 0n;
   const before = (await loadExecutionStates(database.db, [rowId])).get(rowId);
   if (before === undefined) throw new Error("no row");
-  const notified = await Promise.all([tell(), tell(), tell()]);
+  const notified = await Promise.all([processAll(), processAll(), processAll()]);
   expect(notified.reduce((sum, each) => sum + each)).toBe(30);
   const late = foldWorkflow(before.state, { phase: RUNNING, occurredAt: 5n }, 0n);
   expect(late).not.toBe(before.state);
   expect(await saveExecutionStates(database.db, [{ rowId, state: late, revision: before.revision + 1, becomesTerminal: false }])).toEqual(
     new Set([rowId]),
   );
-  expect(await tell()).toBe(0);
+  expect(await processAll()).toBe(0);
   for (let i = 0; i < 30; i++) expect(await deliveries(`c${i}`)).toEqual(["lp@x.y FAILED"]);
 });
 
@@ -106,9 +106,9 @@ test("an unrecorded end is not notified, and a crash during processing loses no 
   const { rows } = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'd'" });
   const rowId = rows[0]?.id ?? 0n;
   const state = foldWorkflow(initialWorkflowState(1n), { phase: FAILED, occurredAt: 5n }, 0n);
-  // Another writer was faster: neither this write nor its completion entry is stored.
+  // A concurrent writer was faster: neither this write nor its completion entry is stored.
   expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, becomesTerminal: true }])).toEqual(new Set());
-  expect(await tell()).toBe(0);
+  expect(await processAll()).toBe(0);
   await report("d", FAILED);
   const died = new Error("died");
   const dying = {
@@ -124,7 +124,7 @@ test("an unrecorded end is not notified, and a crash during processing loses no 
   };
   await expect(processCompletions(dying as never, 100)).rejects.toBe(died);
   expect(await deliveries("d")).toEqual([]);
-  expect(await tell()).toBe(1);
+  expect(await processAll()).toBe(1);
   expect(await deliveries("d")).toEqual(["lp@x.y FAILED"]);
 });
 
@@ -133,12 +133,12 @@ test("ends without an event are notified: an execution refused at once, and one 
   await insertExecution(database.db, { ...bareExecution("e-refused"), failure });
   await create("e-aborted");
   await served.admin.terminateExecution({ id: { ...scope, name: "e-aborted" }, cause: "enough" });
-  expect(await tell()).toBe(1);
+  expect(await processAll()).toBe(1);
   await forceTerminate(served.deps, { ...scope, name: "e-aborted" });
-  expect(await tell()).toBe(1);
+  expect(await processAll()).toBe(1);
   // The engine's terminal event arrives later.
   await expect(report("e-aborted", ABORTED)).rejects.toThrow("already recorded");
-  expect(await tell()).toBe(0);
+  expect(await processAll()).toBe(0);
 });
 
 test("an unreadable execution does not prevent the notification of others", async () => {
@@ -146,7 +146,7 @@ test("an unreadable execution does not prevent the notification of others", asyn
   await insertExecution(database.db, { ...bareExecution("f-broken"), closure: Buffer.from("no message"), failure });
   await create("f-good");
   await report("f-good", FAILED);
-  expect(await tell()).toBe(2);
+  expect(await processAll()).toBe(2);
   expect(await deliveries("f-good")).toEqual(["lp@x.y FAILED"]);
-  expect(await tell()).toBe(0);
+  expect(await processAll()).toBe(0);
 });

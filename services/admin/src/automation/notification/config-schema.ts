@@ -32,14 +32,14 @@ const webhookSchema = z
     message: "required for a signed webhook, not allowed for a Slack webhook",
   });
 
-/** Recipients and channels of notifications about the ends of executions. */
+/** Recipients and channels of notifications about completed executions. */
 export const notificationsSchema = z
   .strictObject({
     emailer: z
       .strictObject({
         /** Template of the subject; this and the other templates have Flyte's placeholders. */
         subject: template.default("Flyte: {{ project }}/{{ domain }}/{{ name }} has {{ phase }}"),
-        /** Template of the body, HTML, for notifications that bring none. */
+        /** Template of the body, HTML, for notifications without a body of their own. */
         body: template.default(
           "<p>Execution <b>{{ name }}</b> of {{ workflow.name }} ({{ project }}, {{ domain }}) has {{ phase }}.{{ error }}</p>",
         ),
@@ -73,14 +73,15 @@ export const notificationsSchema = z
     slack: z
       .strictObject({
         /**
-         * Template of the message, with Flyte's placeholders, for notifications that bring none.
+         * Template of the message, with Flyte's placeholders, for notifications without a message
+         * of their own.
          */
         text: template.default("Execution `{{ name }}` of {{ workflow.name }} ({{ project }}, {{ domain }}) has {{ phase }}.{{ error }}"),
         /** Permits Slack notifications that name the URL of an incoming webhook themselves. */
         allowUrls: z.boolean().default(true),
       })
       .prefault({}),
-    /** Receivers of HTTP requests about the ends of executions. */
+    /** Receivers of HTTP requests about completed executions. */
     webhooks: z
       .array(webhookSchema)
       .default([])

@@ -34,7 +34,8 @@ export function createDeliveryHandler(deps: DeliverDeps, { perPartition, ...limi
     ...limits,
     table: DELIVERIES,
     leaseMs: LEASE_MS,
-    // A lane is refilled when it is empty: the messages in progress show its speed.
+    // Claims messages of a lane only while none of its messages is in progress, so that a slow lane
+    // gets no further slots.
     claim: (limit, inFlight) =>
       claimDeliveries(deps.db, {
         limit,
@@ -74,7 +75,7 @@ async function failed(deps: Omit<DeliverDeps, "send">, delivery: ClaimedDelivery
   const exhausted = delivery.retryingMs + delayMs > config.giveUpAfterSeconds * 1000;
   const permanent = error instanceof PermanentSendError || exhausted;
   attemptsCounter.inc({ channel: delivery.channel, outcome: permanent ? "given_up" : "failed" });
-  // Targets may be secrets.
+  // Omits the target, which may be a secret.
   const fields = { ...about(delivery), attempts: delivery.attempts, error: reason };
   if (permanent) logger.error(fields, "notification moved to dead letter");
   else logger.warn({ ...fields, delayMs }, "notification could not be sent; retrying");

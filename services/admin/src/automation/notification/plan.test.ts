@@ -29,7 +29,7 @@ test("each recipient gets one message through the channel of its address", () =>
     "webhook webhook:ops",
     "slack webhook:chat",
     "webhook webhook:missing",
-    // It is not a mail address, and its delivery will fail with this reason.
+    // A URL is not a mail address: its delivery will fail for this reason.
     "email https://hooks.example.com/a",
   ]);
   expect(receivers([notification("slack", ["chan@example.slack.com", "https://hooks.example.com/a"])])).toEqual([

@@ -30,8 +30,8 @@ function covers({ projects, domains }: WebhookConfig, { project, domain }: { rea
 }
 
 /**
- * Plans the messages about an end. Each receiver gets one message per channel; if several
- * notifications name it, the first determines the content.
+ * Plans the messages about a completed execution. Each receiver gets one message per channel; if
+ * several notifications name it, the first determines the content.
  */
 export function planDeliveries(execution: CompletedExecution, config: PlanConfig): Delivery[] {
   const planned = new Map<string, Delivery>();

@@ -22,7 +22,7 @@ export interface SendDeps {
   readonly clock: () => Date;
 }
 
-/** Sends one message. @throws SendLater, SendRefused. */
+/** Sends one message. @throws RetryableSendError, PermanentSendError. */
 export type Send = (delivery: ClaimedDelivery) => Promise<void>;
 
 export function createSend({ config, env, clock }: SendDeps): Send {

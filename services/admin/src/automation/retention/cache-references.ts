@@ -19,7 +19,7 @@ export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): P
     const reported = events.map(({ event }) => resourcesOf(event));
     const resources = reported.flatMap((each) => each ?? []);
     infos.set(id, {
-      // Undecodable events may have reported it.
+      // An undecodable event may have reported that outputs were cached.
       storedInCache:
         reported.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
       items: resources.map(({ index, retryAttempt }) => ({ index, attempt: retryAttempt })),

@@ -118,7 +118,8 @@ async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promis
 }
 
 /**
- * True when another execution has metadata in the same folder: the last one's deletion includes it.
+ * True when another execution has metadata in the same folder. The deletion of the last of these
+ * executions includes the folder.
  */
 async function isFolderShared({ db }: DeletionDeps, one: ClaimedDeletion): Promise<boolean> {
   return executionQueries.existsAny(db, executionsSharingFolder(one));

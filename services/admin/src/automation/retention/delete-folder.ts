@@ -2,7 +2,10 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 
 /** Maximum of blobs per batch: the limit of one S3 request. */
 const MAX_BATCH = 1_000;
-/** Maximum batch, in seconds of the rate, which keeps a low rate low. */
+/**
+ * Limits a batch to the number of blobs that the rate allows in this time, seconds, so that a low
+ * rate stays low.
+ */
 const BATCH_SECONDS = 10;
 
 export interface FolderDeps {

@@ -10,7 +10,9 @@ export interface Member {
   readonly hasPendingWork: boolean;
   /** Parent execution, while it exists. */
   readonly parent: { readonly id: bigint; readonly text: string } | undefined;
-  /** Recoveries of it, and active executions that received its outputs from a trigger. */
+  /**
+   * Recoveries of this execution, and active executions that received its outputs from a trigger.
+   */
   readonly dependents: readonly { readonly id: bigint; readonly text: string }[];
 }
 

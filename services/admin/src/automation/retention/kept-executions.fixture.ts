@@ -21,7 +21,7 @@ export interface Made {
   readonly settled?: boolean;
   /** Seconds since its last change. */
   readonly age?: number;
-  /** Its node's outputs were cached. */
+  /** The outputs of the execution's node were cached. */
   readonly cached?: boolean;
 }
 

@@ -27,23 +27,23 @@ export interface Plan {
  */
 export async function planDeletions(db: Queryable, roots: readonly bigint[]): Promise<Plan> {
   const trees = await readTrees(db, roots);
-  const doomed: Tree[] = [];
+  const deletable: Tree[] = [];
   const kept: Kept[] = [];
   for (const tree of trees) {
     const root = rootOf(tree);
     const reason = deletionBlocker(tree.root, tree.members);
-    if (reason === undefined) doomed.push(tree);
+    if (reason === undefined) deletable.push(tree);
     else kept.push({ root, reason });
   }
-  const members = new Map(doomed.flatMap(({ root, members: own }) => own.map(({ id }) => [id, root] as const)));
+  const members = new Map(deletable.flatMap(({ root, members: own }) => own.map(({ id }) => [id, root] as const)));
   const cached = await treesReferencedByCache(db, members);
   return {
-    deletions: doomed.map((tree) => ({
+    deletions: deletable.map((tree) => ({
       root: rootOf(tree),
       launched: tree.members.filter(({ id }) => id !== tree.root),
       keepsRawOutputs: cached.has(tree.root),
     })),
-    // Excludes executions that are deleted with another requested one.
+    // Excludes executions that are deleted as part of another requested execution's tree.
     kept: kept.filter(({ root }) => !members.has(root.id)),
   };
 }

@@ -28,7 +28,7 @@ const drawn = fc.record({
   old: fc.boolean(),
 });
 type Drawn = typeof drawn extends fc.Arbitrary<infer One> ? One : never;
-const forest = fc.array(drawn, { minLength: 1, maxLength: 14 });
+const samples = fc.array(drawn, { minLength: 1, maxLength: 14 });
 
 const ACTIVE = new Set(["RUNNING", "QUEUED", "ABORTING"]);
 const back = (index: number, count: number | undefined) => (count === undefined || index - 1 - count < 0 ? undefined : index - 1 - count);
@@ -82,7 +82,7 @@ async function finish(): Promise<void> {
 
 test("neither a request nor a policy deletes an active execution or one that an active execution needs", async () => {
   await fc.assert(
-    fc.asyncProperty(forest, fc.array(fc.nat({ max: 13 }), { maxLength: 8 }), fc.boolean(), async (drawns, asked, byPolicy) => {
+    fc.asyncProperty(samples, fc.array(fc.nat({ max: 13 }), { maxLength: 8 }), fc.boolean(), async (drawns, asked, byPolicy) => {
       const executions = await place(drawns);
       const mark = { at: kept.now, beginsAt: kept.now, byPolicy: false, requestedBy: "" };
       if (byPolicy) await sweep(kept.deps());
@@ -112,7 +112,7 @@ test("neither a request nor a policy deletes an active execution or one that an 
       const there = new Set(await kept.rows());
       expect([...needed([...executions, ...more])].filter((id) => !there.has(id))).toEqual([]);
       expect(await kept.orphans()).toBe(0);
-      // Deletable executions are deleted: single terminal ones, on request.
+      // Single terminal executions that were requested, or that the policy covers, are deleted.
       const lone = executions.filter(
         ({ id, phase, settled, parentId, old }, index) =>
           !ACTIVE.has(phase) &&

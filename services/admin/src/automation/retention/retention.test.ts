@@ -204,8 +204,8 @@ test("outputs of every attempt of an array's items are deleted", async () => {
 });
 
 test("blobs in a folder that several executions share are deleted with the last of them", async () => {
-  // In another domain: the folders of raw outputs are the same. Names with the same joined form:
-  // the metadata folder is the same.
+  // Executions of one name in different domains share the folders of raw outputs. Names with the
+  // same joined form share the metadata folder.
   await kept.make({ name: "e" });
   await kept.make({ name: "e", domain: "staging" });
   await kept.make({ name: "x", project: "a-b", domain: "development" });
@@ -264,7 +264,7 @@ test("a crash at any step of a deletion leaves only data that the next sweep fin
       expect([deaths, name, lost]).toEqual([deaths, name, false]);
     }
     expect(await kept.orphans()).toBe(0);
-    // Its lease expires, and another process continues.
+    // The lease of the crashed process expires, and another process continues.
     later(121);
     await finish();
     later(3_600);

@@ -93,8 +93,8 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     const left: string[] = [];
     for await (const { uri } of blobs.list("s3://bucket/")) left.push(uri);
     expect(left).toEqual([...kept.blobsOf({ name: "e10" })].toSorted());
-    // 2,100 checkpoints and two parts in three requests, the metadata in one; inputs that another
-    // engine may have stored are deleted individually.
+    // Three requests delete 2,100 checkpoints and two parts, a fourth one the metadata. Inputs that
+    // another engine may have stored are deleted individually.
     expect(Object.fromEntries(proxy.counts)).toMatchObject({ "POST many": 4, DELETE: 2 });
   });
 

@@ -17,7 +17,7 @@ export function scheduleRpcs({
 }: Pick<AutomationDeps, "db" | "config" | "clock">): ServiceImplementation<typeof ScheduleService> {
   return {
     async listSchedules({ knownRevision }) {
-      // Read first: the next call detects changes in between.
+      // Reads the revision first: the next call detects changes between the two reads.
       const revision = await scheduleRevision(db, config);
       const schedules = revision === knownRevision ? [] : await findActiveSchedules(db, config);
       return { revision, schedules, timeZone: config.schedules.timeZone };

@@ -15,7 +15,10 @@ export interface ClaimedDelivery extends Delivery, ClaimedRow {
   readonly retryingMs: number;
 }
 
-/** Enqueues deliveries. Existing ones stay unchanged, so that each end is delivered once. */
+/**
+ * Enqueues deliveries. Existing ones stay unchanged, so that each receiver is notified once of an
+ * execution.
+ */
 export async function insertDeliveries(
   tx: Queryable,
   planned: readonly { readonly execution: CompletedExecution; readonly delivery: Delivery }[],
@@ -64,7 +67,7 @@ export function partitionKey({ channel, target }: Pick<Delivery, "channel" | "ta
 export interface ClaimOptions {
   readonly limit: number;
   readonly leaseMs: number;
-  /** Lanes from which none is claimed, and the maximum for any other. */
+  /** Lanes from which no delivery is claimed; `perPartition` is the maximum for any other lane. */
   readonly excludedPartitions?: readonly string[];
   readonly perPartition?: number;
 }
@@ -208,8 +211,8 @@ export type Channel = "email" | "slack" | "webhook";
 /** A message to one receiver. */
 export interface Delivery {
   /**
-   * Idempotency key: the same whenever this end is planned again, so that receivers recognize
-   * duplicates.
+   * Idempotency key: the same whenever the messages about this execution are planned again, so that
+   * receivers recognize duplicates.
    */
   readonly messageId: string;
   readonly channel: Channel;

@@ -19,7 +19,7 @@ export interface Owner {
 
 export interface StoredTrigger extends TriggerName {
   readonly rowId: bigint;
-  /** The trigger of the API. */
+  /** The trigger in the form of the API. */
   readonly trigger: Trigger;
   readonly active: boolean;
   readonly owner: Owner;

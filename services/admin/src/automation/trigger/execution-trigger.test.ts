@@ -60,7 +60,7 @@ test("the end of an execution starts another with parts of its outputs, once for
   const [started, ...more] = await world.started();
   expect(more).toEqual([]);
   expect(started).toMatchObject({ launchPlan: "target", mode: 6 });
-  // It was a float inside a struct.
+  // The output was a float inside a struct.
   expect(await inputsOf(started?.name ?? "")).toMatchObject({ x: integer(42n) });
   const { spec } = await world.served.admin.getExecution({ id: { ...scope, name: started?.name ?? "" } });
   expect(spec?.metadata?.referenceExecution).toMatchObject({ ...scope, name: "s1" });
@@ -141,7 +141,8 @@ test("a cycle of triggers ends at the maximum depth, also across child execution
     await world.settle();
     const latest = (await world.started()).at(-1)?.name ?? "";
     if (depth === 3) {
-      // One of its nodes launches the execution that ends.
+      // A node of the latest execution launches `child`, and the source of the next firing is this
+      // child.
       await world.run("target", "child");
       await world.database.db.query({
         text: `UPDATE executions SET parent_node_id = 'n0', parent_execution_id = (SELECT id FROM executions WHERE execution_name = $1)
@@ -196,12 +197,12 @@ test("a firing whose inputs cannot be read is retried, and given up after its ti
   await world.run("source", "s1");
   await world.end("s1", SUCCEEDED, { o0: integer(5n) });
   await world.database.db.query({ text: "UPDATE executions SET outputs = NULL, output_uri = 's3://b/o.pb' WHERE execution_name = 's1'" });
-  const away = { get: () => Promise.reject(new BlobUnavailableError("s3://b/o.pb", "away")) } as never;
-  await world.settle({ blobs: away });
+  const unavailable = { get: () => Promise.reject(new BlobUnavailableError("s3://b/o.pb", "away")) } as never;
+  await world.settle({ blobs: unavailable });
   expect(await world.fired()).toEqual(["s1 waiting s3://b/o.pb: away"]);
   await world.due();
   await world.database.db.query({ text: "UPDATE trigger_firings SET created_at = now() - interval '25 hours'" });
-  await world.settle({ blobs: away });
+  await world.settle({ blobs: unavailable });
   expect(await world.fired()).toEqual(["s1 refused given up: s3://b/o.pb: away"]);
 });
 
@@ -218,7 +219,7 @@ test("an unreadable trigger does not prevent others from firing", async () => {
 
 test("an input from a property of the ended execution must have its type", async () => {
   const about = (value: About): Inputs => ({ x: { source: { case: "about", value } } });
-  // Its only input is an integer.
+  // The only input of the launch plan is an integer.
   await expect(make("name", { inputs: about(About.EXECUTION_NAME) })).rejects.toMatchObject({
     code: Code.INVALID_ARGUMENT,
     message: "invalid value for inputs.x: it must be a string to be given EXECUTION_NAME",
@@ -309,7 +310,7 @@ test("triggers are created, read, updated, listed and deleted", async () => {
     await expect(missing()).rejects.toMatchObject({ code: Code.NOT_FOUND });
   }
   await expect(world.triggers.rotateTriggerSecret({ id: { ...scope, name: "a" } })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
-  // Also by REST.
+  // REST returns the trigger as well.
   const answer = await fetch(`http://127.0.0.1:${world.served.port}/api/v1/triggers/${scope.project}/${scope.domain}/a`);
   expect(await answer.json()).toMatchObject({ id: { name: "a" }, state: "TRIGGER_STATE_ACTIVE", execution: { launchPlan: "source" } });
 });

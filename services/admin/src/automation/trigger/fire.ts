@@ -28,7 +28,7 @@ export type FireDeps = CreateDeps &
 
 /** Permanent failure: no execution is started. */
 class PermanentFiringError extends Error {
-  override readonly name = "FiringRefused";
+  override readonly name = "PermanentFiringError";
 }
 
 /** Lease duration, ms. When it expires, another worker may claim the firing. */
@@ -115,7 +115,8 @@ async function start(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     await createExecution(deps, request, { principal: owner.subject });
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
-    // Either it was started before, or the concurrency limit of the launch plan is reached.
+    // ALREADY_EXISTS: either this execution was started before, or the launch plan's concurrency
+    // limit is reached.
     if ((await executionQueries.findExecutionId(deps.db, execution)) === undefined)
       throw new PermanentFiringError(error.message, { cause: error });
   }

@@ -5,7 +5,8 @@ import { insertFirings } from "../store/firings.js";
 import { findMatches, type Match } from "../store/trigger-matches.js";
 
 /**
- * Inserts the firings of triggers on these ends: one per trigger and execution, idempotently.
+ * Inserts the firings of the triggers that match these completed executions: one per trigger and
+ * execution, idempotently.
  *
  * @returns the number of matching triggers.
  */

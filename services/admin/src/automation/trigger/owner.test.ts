@@ -98,10 +98,10 @@ test("a trigger fires with the current roles of its owner; an update changes the
   expect(await fire("1")).toBe("1 started");
   const withoutGroup = { ...config.auth, roles: config.auth.roles.filter(({ group }) => group === undefined) };
   expect(await fire("2", withoutGroup)).toMatch(/^2 refused the trigger fires as "ann": role runner is needed/);
-  const bob = as(TriggerService, "bob");
-  await bob.setTriggerState({ id: { ...scope, name: "owned" }, state: TriggerState.ACTIVE });
-  expect((await bob.getTrigger({ id: { ...scope, name: "owned" } })).owner).toBe("ann");
-  await bob.updateTrigger({ trigger: trigger("owned", { description: "mine" }) });
+  const otherUser = as(TriggerService, "bob");
+  await otherUser.setTriggerState({ id: { ...scope, name: "owned" }, state: TriggerState.ACTIVE });
+  expect((await otherUser.getTrigger({ id: { ...scope, name: "owned" } })).owner).toBe("ann");
+  await otherUser.updateTrigger({ trigger: trigger("owned", { description: "mine" }) });
   expect(await fire("3", withoutGroup)).toBe("3 started");
   expect((await world.started()).map(({ principal }) => principal)).toEqual(["ann", "bob"]);
   // The audit log contains no secrets.

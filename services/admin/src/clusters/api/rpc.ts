@@ -21,8 +21,8 @@ export function clusterRpcs({
       }),
     }),
 
-    async listClusterResources({ project, domain, cluster, limit: asked, token }) {
-      const limit = checkLimit(asked);
+    async listClusterResources({ project, domain, cluster, limit: requestedLimit, token }) {
+      const limit = checkLimit(requestedLimit);
       if (!/^\d{0,9}$/.test(token)) throw invalidArgument("invalid value for token: it must be the token of the previous response");
       const offset = Number(token);
       const syncs = await listSyncs(db, { project, domain, cluster, limit, offset });

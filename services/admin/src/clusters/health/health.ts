@@ -25,7 +25,7 @@ export interface WatchedHealth extends ClusterHealth {
 
 /** The cluster became unhealthy during a call; the outcome of the call is unknown. */
 export class ClusterUnhealthyError extends Error {
-  override readonly name = "ClusterTrouble";
+  override readonly name = "ClusterUnhealthyError";
 }
 
 export interface HealthOptions {
@@ -157,12 +157,12 @@ class ClusterProbe {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new KubeError(`no answer within ${limits.timeoutMs} ms`, { status: 0 })), limits.timeoutMs);
     });
-    const asked = this.cluster.kube.get(FLYTE_WORKFLOW_RESOURCE, { namespace: "default", name: "flyte-admin-probe", metadataOnly: true });
+    const probe = this.cluster.kube.get(FLYTE_WORKFLOW_RESOURCE, { namespace: "default", name: "flyte-admin-probe", metadataOnly: true });
     try {
-      await Promise.race([asked, late]);
+      await Promise.race([probe, late]);
       return undefined;
     } catch (error) {
-      asked.catch(() => undefined);
+      probe.catch(() => undefined);
       const failure = apiFailureReason(error);
       if (failure !== undefined) logger.debug({ cluster: this.cluster.name, error: String(error) }, "data plane failed a health check");
       return failure;

@@ -3,7 +3,7 @@ import { apiFailureReason } from "./health.js";
 
 /** Retryable failure; the message has the reason for operators. */
 export class RetryableLaunchError extends Error {
-  override readonly name = "TryLater";
+  override readonly name = "RetryableLaunchError";
   /** Blocker in words for users; undefined: none yet. */
   readonly blocker: string | undefined;
   /** True when the cluster certainly did not create the resource. */

@@ -12,7 +12,7 @@ interface PoolAssignments {
 }
 
 /**
- * Returns the cluster pool of an execution; empty for none. Contract §2.5.7.
+ * Returns the cluster pool of an execution; empty for none.
  *
  * @throws RpcError INVALID_ARGUMENT when the request names another pool than the project and
  *   domain.

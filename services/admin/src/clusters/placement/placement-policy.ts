@@ -28,7 +28,7 @@ export function isPlacementNeeded(clusters: readonly PlacedCluster[], rules: Pla
  * its mapping; without any, the default label does; without those, all enabled clusters are
  * candidates. A pool restricts these to its members, if any cluster has pools.
  *
- * Source: Flyte's random cluster selector (contract §2.5.7), where pools have no effect.
+ * Source: Flyte's random cluster selector, where pools have no effect.
  */
 export function candidatesFor(clusters: readonly PlacedCluster[], rules: PlacementConfig, { label, pool }: PlacementRequest): Candidate[] {
   const enabled = clusters.filter((cluster) => cluster.enabled !== false);

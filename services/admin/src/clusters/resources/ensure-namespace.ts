@@ -7,10 +7,10 @@ export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: st
   try {
     await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   } catch (error) {
-    // Forbidden: another component creates the namespaces here. A missing one fails the creation of
-    // the resource.
+    // Rejected: another component creates the namespaces here. If the namespace is missing, the
+    // creation of the resource fails.
     if (isAlreadyExists(error) || classifyCreateError(error) === "rejected") return;
-    // The namespace precedes the resource, so the resource does not exist.
+    // The resource is created after its namespace, so it does not exist.
     throw clusterUnavailable(error, true);
   }
 }

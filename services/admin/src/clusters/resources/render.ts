@@ -97,7 +97,7 @@ export function redact(text: string, values: ReadonlyMap<string, TemplateValue>)
       ...new Set([value.text, value.text.trim(), JSON.stringify(value.text).slice(1, -1), Buffer.from(value.text).toString("base64")]),
     ].map((secret) => [secret, `{{ ${name} }}`] as const);
   });
-  // Longest first: it may contain a shorter one.
+  // Replaces the longest secret first: it may contain a shorter one.
   return secrets.toSorted(([a], [b]) => b.length - a.length).reduce((shown, [secret, name]) => shown.replaceAll(secret, () => name), text);
 }
 

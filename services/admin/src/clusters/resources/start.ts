@@ -122,7 +122,7 @@ async function syncProjectDomain(
 }
 
 class TemplatesUnreadableError extends Error {
-  override readonly name = "TemplatesUnreadable";
+  override readonly name = "TemplatesUnreadableError";
 }
 
 /** Read on each sync: there are few, and they may change while admin runs. */

@@ -20,7 +20,7 @@ export interface SyncWork {
 
 /** The Kubernetes API failed, independently of the templates. */
 export class ClusterUnavailableError extends Error {
-  override readonly name = "SyncTrouble";
+  override readonly name = "ClusterUnavailableError";
 }
 
 /**
@@ -28,7 +28,7 @@ export class ClusterUnavailableError extends Error {
  * and keeps fields of other managers. An invalid template does not prevent the others from being
  * applied.
  *
- * @throws SyncTrouble
+ * @throws ClusterUnavailableError
  */
 export async function syncResources({ kube, scope, templates, values }: SyncWork): Promise<readonly ResourceOutcome[]> {
   const rendered = templates.map((template) => render(template, values));

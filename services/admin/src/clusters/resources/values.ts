@@ -7,7 +7,7 @@ export type TemplateValue =
       readonly text: string;
       /** Set by users through attributes: always a string, number or boolean. */
       readonly scalarOnly: boolean;
-      /** True when errors may contain it. */
+      /** True when errors may contain the value. */
       readonly loggable: boolean;
     }
   /** Reason for a missing value. */

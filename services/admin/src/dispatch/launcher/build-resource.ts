@@ -26,7 +26,7 @@ export interface ResourceDeps {
  * Builds the FlyteWorkflow of an execution. A graph that is large or launched often is stored as a
  * blob, and the resource has its URI.
  *
- * @throws WorkflowBuildError for a permanent failure to build it; ClosureNotStored when a large
+ * @throws WorkflowBuildError for a permanent failure to build it; ClosureStoreError when a large
  *   graph cannot be stored
  * now.
  */
@@ -54,7 +54,7 @@ async function closureReference(
     await closureBlobs.ensure(address, encoded);
     return address;
   } catch (error) {
-    // The resource can contain it as well.
+    // Without the blob, the resource itself contains a graph that is not large.
     if (error instanceof ClosureStoreError && !large) return undefined;
     throw error;
   }

@@ -52,7 +52,7 @@ test("a copy is written once, replaces any existing content, and is checked once
 test("a failed write is repeated by the next caller", async () => {
   const { ensure, fail } = store();
   fail(true);
-  expect(await ensure("a")).toBe("put a, ClosureNotStored: no answer");
+  expect(await ensure("a")).toBe("put a, ClosureStoreError: no answer");
   fail(false);
   expect(await ensure("a")).toBe("put a");
 });

@@ -13,7 +13,7 @@ const MAX_ENTRIES = 10_000;
 
 /** The blob store is unavailable, or rejects the request. */
 export class ClosureStoreError extends Error {
-  override readonly name = "ClosureNotStored";
+  override readonly name = "ClosureStoreError";
 }
 
 /** Copies of closures in the blob store, for resources that refer to them. */
@@ -34,7 +34,7 @@ export class ClosureBlobCache {
    * @param encoded The `flyteidl.core.CompiledWorkflowClosure`; it is stored as the
    *   `flyteidl.admin.WorkflowClosure`
    * that Go FlytePropeller reads.
-   * @throws ClosureNotStored
+   * @throws ClosureStoreError
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
     const verifiedAt = this.#verifiedAt.get(address);

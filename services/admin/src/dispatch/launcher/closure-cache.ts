@@ -17,9 +17,9 @@ export interface StoredClosure {
 }
 
 /**
- * Maximum stored size, bytes, of a closure inside a resource: the API server reads and writes all
- * of it at each write, and with five writes per execution a graph of 100 nodes tripled its total
- * cost.
+ * Maximum stored size, bytes, of a closure inside a resource. The API server reads and writes the
+ * whole resource at each of the five writes per execution: a graph of 100 nodes tripled the total
+ * cost of an execution.
  */
 const MAX_INLINE_BYTES = 8 * 1024;
 /** Capacity, bytes of stored size; decoded closures take about ten times as much. */

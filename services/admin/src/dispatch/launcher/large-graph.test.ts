@@ -22,9 +22,9 @@ const ADDRESS = "s3://my-s3-bucket/metadata/admin/flytesnacks/development/large/
 
 /** A blob store with simulated outages. */
 const there = new Map<string, Uint8Array>();
-let away = false;
+let unavailable = false;
 const answer = () => {
-  if (away) throw new Error("connection refused");
+  if (unavailable) throw new Error("connection refused");
 };
 const blobs = {
   head: async (address: string) => {
@@ -79,17 +79,17 @@ test("a small graph that is launched often is stored in the blob store, and in t
     await vi.waitFor(() => expect(resource()).toBeDefined(), { timeout: 60_000, interval: 20 });
     return resource()?.workflowClosureReference;
   };
-  away = true;
+  unavailable = true;
   for (let i = 0; i < 12; i++) expect(await launch(`often${i}`)).toBeUndefined();
-  away = false;
+  unavailable = false;
   expect(await launch("often12")).toBe(ADDRESS.replace("large", "often"));
-  away = true;
+  unavailable = true;
   // The cache still holds it.
   expect(await launch("often13")).toBe(ADDRESS.replace("large", "often"));
 }, 150_000);
 
 test("a large graph is stored in the blob store, and while it is unavailable the execution waits with the reason", async () => {
-  away = true;
+  unavailable = true;
   const execution = { ...scope, name: "waits" };
   await served.admin.createExecution({ ...execution, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "large") } });
   const error = async () => {
@@ -99,10 +99,10 @@ test("a large graph is stored in the blob store, and while it is unavailable the
   await vi.waitFor(async () => expect(await error()).toMatch(/blob store.*connection refused/), { timeout: 60_000, interval: 100 });
   const resource = () => kube.objects.get("flytesnacks-development/waits");
   expect(resource()).toBeUndefined();
-  away = false;
+  unavailable = false;
   await vi.waitFor(() => expect(resource()).toBeDefined(), { timeout: 60_000, interval: 100 });
   expect(resource()).toMatchObject({ spec: null, tasks: null, workflowClosureReference: ADDRESS });
-  // Go FlytePropeller reads this message there.
+  // Go FlytePropeller expects this message in the blob.
   const closure = fromBinary(WorkflowClosureSchema, there.get(ADDRESS) ?? new Uint8Array());
   // Including the start and end nodes.
   expect(closure.compiledWorkflow?.primary?.template?.nodes).toHaveLength(NODES + 2);

@@ -24,7 +24,7 @@ export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" |
  * Creates the resource of an execution in its data plane. Idempotent: an existing resource is the
  * same.
  *
- * @throws TryLater when the data plane or the blob store is unavailable.
+ * @throws RetryableLaunchError when the data plane or the blob store is unavailable.
  */
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: launchables.LaunchableExecution): Promise<void> {
   // Already terminal or aborting before the launch: no resource is needed.
@@ -91,7 +91,7 @@ async function failExecution(deps: LaunchDeps, execution: executionIds.Execution
  * does, so the row becomes terminal here. Also deletes resources of executions that were aborted
  * without their engine.
  *
- * @throws TryLater when the data plane is unavailable.
+ * @throws RetryableLaunchError when the data plane is unavailable.
  */
 export async function abortInCluster(
   deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,

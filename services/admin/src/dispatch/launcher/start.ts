@@ -60,7 +60,7 @@ export async function startLauncher(deps: LauncherDeps): Promise<Closeable & { r
   };
 }
 
-/** Shown to users at once. */
+/** The cluster is unavailable: this blocker is shown to users at once. */
 class ClusterUnavailableError extends RetryableLaunchError {
   constructor(problem: string, notApplied = false) {
     super(problem, { blocker: problem, notApplied });
@@ -96,7 +96,7 @@ class LaunchHandler {
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof RetryableLaunchError) logger.warn(fields, "execution could not be launched; retrying");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
-      // If this fails too, the lease expires.
+      // If the requeue fails as well, the lease expires and the entry becomes due.
       const reassignable = entry.reassignable && error instanceof RetryableLaunchError && error.notApplied;
       await outboxQueue.requeueEntry(db, entry, { delayMs, reason, reassignable }).catch(() => undefined);
       await this.#setBlocker(entry, error).catch(() => undefined);
@@ -138,7 +138,7 @@ class LaunchHandler {
   ): Promise<launchables.LaunchableExecution | undefined> {
     const { db, clusters, config, health, logger } = this.#deps;
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
-      // No cluster has received a request for it.
+      // No cluster has received a request for this execution.
       await forceTerminate(this.#launch, execution);
       await wakeParentNodes(this.#launch, [executionId]);
       return undefined;

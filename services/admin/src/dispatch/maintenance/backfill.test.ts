@@ -253,8 +253,8 @@ describe("executions whose nodes and attempts have all ended", () => {
   });
 
   /**
-   * Records items while another replica records a running node, just before the end is written;
-   * that replica may crash before its check.
+   * Records items while another replica records a running node, just before the execution's
+   * terminal state is written. That replica may crash before its check.
    */
   async function recordWhileOneBegins(items: readonly DecodedEvent[], dies: boolean): Promise<unknown> {
     let begun = false;

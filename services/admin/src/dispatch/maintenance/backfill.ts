@@ -24,7 +24,7 @@ const ROWS = 1_000;
 
 /**
  * Backfills the terminal phases of nodes and attempts, once for each execution that ended `endedMs`
- * ago: events may have been lost. Usually all are terminal at the execution's end
+ * ago: events may have been lost. Usually all rows are terminal when the execution becomes terminal
  * (ingest/record-batch.ts). Returns the number of checked executions, or 0 when all failed.
  */
 export async function backfillTerminalPhases(
@@ -134,7 +134,7 @@ async function backfillAttempts(db: Queryable, execution: terminalExecutions.Ter
   return writes.length;
 }
 
-/** End of its execution, but not before its own start. */
+/** Returns the end of the execution, but no time before the row's own start. */
 function endOf({ startedAt, firstAt }: CommonState, { endedAt }: terminalExecutions.TerminalExecution): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;

@@ -16,7 +16,7 @@ export type ForceAbortDeps = CompletionPublisherDeps & Pick<DispatchDeps, "publi
 /**
  * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort
  * stays in the outbox until the data plane has accepted it, and is enqueued again when an event
- * shows that the execution still runs. Returns their number.
+ * shows that the execution still runs. Returns the number of executions.
  */
 export async function forceAborts(
   deps: ForceAbortDeps,

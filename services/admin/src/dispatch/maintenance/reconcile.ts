@@ -28,7 +28,10 @@ export interface ReconcileDeps extends Pick<DispatchDeps, "db" | "bus" | "blobs"
 export interface FoundResource {
   readonly status: WorkflowStatus;
   readonly deleting: boolean;
-  /** Propeller has removed its finalizer: its status no longer changes. */
+  /**
+   * True when propeller has marked the resource as terminated and removed its finalizer: the status
+   * no longer changes.
+   */
   readonly finished: boolean;
 }
 
@@ -123,9 +126,9 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
 }
 
 /**
- * Records the terminal state of the resource once it is complete. Until then the execution stays
- * open: propeller repeats its terminal event, or the blob store recovers. If a resource without
- * finalizer lacks data, the data will never arrive: the execution then fails.
+ * Records the terminal state of the resource once its data are complete. Until then the execution
+ * stays open: propeller repeats its terminal event, or the blob store recovers. If a resource
+ * without finalizer lacks data, the data will never arrive: the execution then fails.
  */
 async function applyResourceEnd(
   deps: ReconcileDeps,
@@ -135,8 +138,8 @@ async function applyResourceEnd(
   const about = { execution: executionText(execution) };
   const found = await findResourceEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
-    // The resource is deleted once its end is stored, and with it the unreported state of its
-    // nodes.
+    // Completes the nodes first: once the execution's end is stored, the resource is deleted, and
+    // with it the unreported state of its nodes.
     await completeNodes(deps, execution, found.nodes);
     await completeAttempts(deps, execution, found.nodes);
     deps.logger.info(about, "terminal phase taken from the execution's resource: its event was lost");

@@ -4,7 +4,10 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { nodeStatusesOf } from "../../events/index.js";
 
-/** The complete end of an execution, or its missing part. */
+/**
+ * Terminal state of an execution as its resource has it: complete, or with the part that is
+ * missing.
+ */
 export type ResourceEnd =
   | { readonly kind: "complete"; readonly update: WorkflowUpdate; readonly nodes: ReadonlyMap<string, ResourceNode> }
   | { readonly kind: "incomplete"; readonly missing: string };

@@ -44,7 +44,7 @@ export class ExecutionIds {
     };
     const suspects = [...reported.keys()].filter(isElsewhere);
     if (suspects.length === 0) return new Set();
-    // It may have moved since, before its launch.
+    // The execution may have moved to another cluster since it was cached, before its launch.
     await this.#load(
       db,
       suspects.flatMap((index) => reported[index]?.execution ?? []),

@@ -362,7 +362,9 @@ describe("ingest", () => {
       reported("n1", { dynamicJobSpecUri: "s3://b/g" }, uri),
     ]);
     await record([execution(node(2, Node.SUCCEEDED)), execution(node(2, Node.SUCCEEDED, { nodeId: "n1" }))]);
-    const blobs = { get: async (asked: string) => (asked === uri ? toBinary(CompiledWorkflowClosureSchema, compiledWorkflow) : undefined) };
+    const blobs = {
+      get: async (requestedUri: string) => (requestedUri === uri ? toBinary(CompiledWorkflowClosureSchema, compiledWorkflow) : undefined),
+    };
     for (const nodeId of ["n0", "n1"]) {
       const row = await findNodeWithValues(db, create(NodeExecutionIdentifierSchema, { nodeId, executionId: executionId() }) as NodeId);
       expect(await readDynamicWorkflow(blobs as unknown as BlobStore, row)).toEqual(compiledWorkflow);
@@ -407,10 +409,10 @@ describe("ingest from the bus", () => {
     });
 
   test("records events, drops undecodable ones, processes the end last, and notifies propeller", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const listening = bus.subscribeEphemeral(executionRecordedFilter, (_, data) => {
       const message = fromBinary(ExecutionRecordedSchema, data);
-      heard.push(`${message.workflowKey} ${message.phase}`);
+      received.push(`${message.workflowKey} ${message.phase}`);
     });
     const ingest = await ingestFrom(bus);
     await bus.publish(taskEventSubject(3), task(Task.RUNNING, 0));
@@ -418,13 +420,13 @@ describe("ingest from the bus", () => {
     await bus.publish(executionEventSubject(3), node(1, Node.RUNNING));
     await bus.publish(executionEventSubject(3), workflow(3, Workflow.SUCCEEDED));
     await vi.waitFor(async () => expect((await recorded()).tasks).toMatchObject([{ node_id: "n0", phase: "RUNNING" }]), 30_000);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await bus.publish(taskEventSubject(3), task(Task.SUCCEEDED, 0));
     await bus.publish(executionEventSubject(3), node(2, Node.SUCCEEDED));
-    await vi.waitFor(async () => expect(heard).toEqual([`p-d/${name} SUCCEEDED`]), 30_000);
+    await vi.waitFor(async () => expect(received).toEqual([`p-d/${name} SUCCEEDED`]), 30_000);
     expect(await recorded()).toMatchObject({ nodes: [{ phase: "SUCCEEDED" }], tasks: [{ phase: "SUCCEEDED" }] });
     await bus.publish(executionEventSubject(3), workflow(3, Workflow.SUCCEEDED));
-    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(1), 30_000);
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(1), 30_000);
     await ingest.close();
     await listening.close();
   });
@@ -454,15 +456,15 @@ describe("ingest from the bus", () => {
 
   test("accepts events of a data plane only for its own executions", async () => {
     const ingest = await ingestFrom(bus);
-    const tell = (cluster: string, nodeId: string) =>
+    const report = (cluster: string, nodeId: string) =>
       bus.publish(dataPlaneScope(cluster)?.subject(executionEventSubject(3)) ?? "", node(1, Node.RUNNING, { nodeId }));
     await db.query({ text: "UPDATE executions SET cluster = 'east' WHERE id = $1", values: [rowId] });
-    await tell("west", "n1");
-    await tell("east", "n2");
+    await report("west", "n1");
+    await report("east", "n2");
     await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }]), 30_000);
-    // It was moved, and the cache does not know.
+    // The execution was moved to another cluster, and the cache still has the old one.
     await db.query({ text: "UPDATE executions SET cluster = 'west' WHERE id = $1", values: [rowId] });
-    await tell("west", "n3");
+    await report("west", "n3");
     await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }, { node_id: "n3" }]), 30_000);
     await ingest.close();
   });
@@ -473,19 +475,19 @@ describe("ingest from the bus", () => {
       ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
       workflowKey,
     });
-    const tell = (workflowKey: string, nodeId: string) =>
+    const report = (workflowKey: string, nodeId: string) =>
       bus.publish(executionEventSubject(3), toBinary(ExecutionEventSchema, reported(workflowKey, nodeId)));
     const attempt = (workflowKey: string, nodeId: string) => ({
       ...fromBinary(TaskEventSchema, task(Task.RUNNING, 0, { nodeId })),
       workflowKey,
     });
-    await tell(`evil-d/${name}`, "n1");
-    await tell("p-d/another", "n2");
+    await report(`evil-d/${name}`, "n1");
+    await report("p-d/another", "n2");
     await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`evil-d/${name}`, "n3")));
     await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`p-d/${name}`, "n4")));
-    await tell(`p-d/${name}`, "n4");
-    // From a build that sends no workflow key.
-    await tell("", "n5");
+    await report(`p-d/${name}`, "n4");
+    // This event comes from a build that sends no workflow key.
+    await report("", "n5");
     await vi.waitFor(async () => {
       const { nodes, tasks } = await recorded();
       expect(nodes).toMatchObject([{ node_id: "n4" }, { node_id: "n5" }]);

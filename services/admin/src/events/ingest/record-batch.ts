@@ -16,8 +16,8 @@ export interface BatchDeps {
   /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
   /**
-   * Backfills nodes and attempts from the resources before the ends of their executions are stored;
-   * returns the executions for which that fails now.
+   * Backfills nodes and attempts from the resources before the terminal states of their executions
+   * are stored; returns the executions for which that fails now.
    */
   readonly completeEnds?: (executionIds: readonly bigint[]) => Promise<ReadonlySet<bigint>>;
   /** Called for each item whose row cannot be written, with the database's error. */
@@ -79,7 +79,8 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
   await recordActivity(deps.db, [
     ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isActivity(item)).map(({ executionId }) => executionId)),
   ]);
-  // Written last: readers of a terminal execution then find its nodes and attempts terminal.
+  // Writes terminal events last: readers of a terminal execution then find its nodes and attempts
+  // terminal.
   const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
   const { open, deferred } = await deferCompletions(deps, endings, mayDefer);
   for (const { index } of deferred) outcomes[index] = "waits";
@@ -95,7 +96,8 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
       }
     },
   );
-  // Also when the end was stored before: the writer may have crashed before the check.
+  // Includes executions whose terminal event was stored before: its writer may have crashed before
+  // the check.
   await recheckAllTerminalMark(
     deps.db,
     endings.filter((placed) => !deferred.has(placed)).map(({ executionId }) => executionId),
@@ -112,9 +114,9 @@ function isOwn(namespaceTemplate: string, { execution: { project, domain, name }
 }
 
 /**
- * Chooses the ends to defer. While ends of nodes and attempts may be in transit, the ends of their
- * executions are deferred; afterwards they are backfilled from the resources, which are deleted
- * once the end is stored.
+ * Chooses the terminal events of executions to defer. They are deferred while terminal events of
+ * nodes and attempts may be in transit. Afterwards the missing ones are backfilled from the
+ * resources, which are deleted once the execution's terminal event is stored.
  */
 async function deferCompletions(
   { db, completeEnds }: BatchDeps,

@@ -11,8 +11,8 @@ const ROUNDS = 20;
 /**
  * Records workflow events; returns the resulting states of their executions, by row id.
  *
- * @param complete Executions whose nodes and attempts are all terminal: they are marked as such at
- *   their end.
+ * @param complete Executions whose nodes and attempts are all terminal; their rows are marked so
+ *   when they become terminal.
  */
 export async function recordWorkflows(
   db: Queryable,

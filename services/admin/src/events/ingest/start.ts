@@ -19,8 +19,9 @@ export type IngestDeps = Pick<
 
 const BATCH = 4_000;
 /**
- * Maximum of redeliveries (about 13 s) of an execution's end while the ends of its nodes and
- * attempts may be in transit; afterwards they are backfilled from its resource, and it is stored.
+ * Maximum of redeliveries (about 13 s) of an execution's terminal event while those of its nodes
+ * and attempts may be in transit. Afterwards the missing ones are backfilled from its resource, and
+ * the execution's event is stored.
  */
 const DEFER_ATTEMPTS = 8;
 /**

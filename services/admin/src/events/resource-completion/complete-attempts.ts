@@ -46,8 +46,8 @@ export async function completeAttempts(
     if (before === undefined || before === "no-node" || node === undefined) continue;
     const update = attemptEnd(task, { node: await endOf(deps, execution, node), execution });
     const write = { ...task.key, state: foldTask(before.state, update, before.state.phaseSeq), revision: before.revision + 1 };
-    // Sequence below the terminal event's, whose position in the history stays free for a late
-    // arrival.
+    // Stores the event just below the sequence number of the terminal event, so that a late
+    // terminal event can still take its place in the history.
     ends.set(attemptStates.taskKeyText(task.key), { write, event: { order: taskEventSeq(update.phase, 0) - 1n, event: update.event } });
   }
   return save(deps.db, ends);

@@ -3,9 +3,9 @@ import { completeNodes, nodesInResource, type ResourceDeps } from "./complete-no
 import { executionQueries } from "../../executions/index.js";
 
 /**
- * Backfills the nodes of executions that become terminal while ends of nodes are missing, from
- * their resources, which still have the unreported state. Returns the executions whose resources
- * cannot be read now: their ends must be deferred.
+ * Backfills nodes without a terminal event of executions that become terminal. Reads their state
+ * from the executions' resources, which still have it. Returns the executions whose resources
+ * cannot be read now: their terminal events must be deferred.
  */
 export async function completeFromResources(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();

@@ -194,8 +194,8 @@ test("events of a cluster other than the execution's are refused with the cluste
 
 test("events for missing parents name them as missing", async () => {
   name = "nobody";
-  for (const tell of [() => workflow(Workflow.RUNNING), () => node("n0", Node.QUEUED), () => task("n0", Task.QUEUED)]) {
-    await expect(tell()).rejects.toMatchObject({ code: Code.NOT_FOUND });
+  for (const eventOf of [() => workflow(Workflow.RUNNING), () => node("n0", Node.QUEUED), () => task("n0", Task.QUEUED)]) {
+    await expect(eventOf()).rejects.toMatchObject({ code: Code.NOT_FOUND });
   }
 });
 

@@ -40,7 +40,7 @@ export type EventRecorderDeps = Pick<EventsDeps, "db" | "bus" | "blobs" | "clock
 
 const ATTEMPTS = 20;
 
-/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND. */
 export async function recordWorkflowEvent(
   deps: EventRecorderDeps,
   id: NonNullable<WorkflowExecutionEvent["executionId"]>,
@@ -76,8 +76,9 @@ export async function recordWorkflowEvent(
 }
 
 /**
- * A named engine reports with QUEUED that it runs the execution: when admin has only one cluster,
- * and so has chosen none, the execution belongs to that engine's cluster from then on.
+ * True when an engine with a name takes over an execution without a cluster, by a QUEUED event.
+ * With only one cluster, admin has chosen none; the execution then belongs to the cluster of that
+ * engine.
  */
 function isFromAnotherCluster(event: WorkflowExecutionEvent, cluster: string): boolean {
   return cluster === "" && isAnnouncement(event);
@@ -87,7 +88,7 @@ function isAnnouncement({ phase, producerId }: WorkflowExecutionEvent): boolean 
   return phase === WorkflowExecution_Phase.QUEUED && isClusterProducer(producerId);
 }
 
-/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND. */
 export async function recordNodeEvent(deps: EventRecorderDeps, id: executionIds.NodeId, event: NodeExecutionEvent): Promise<void> {
   const { db } = deps;
   const execution = await executionStates.findExecutionState(db, id.executionId);
@@ -154,7 +155,7 @@ async function requireChild({ db }: EventRecorderDeps, { targetMetadata }: NodeE
     throw executionIds.executionNotFound(child);
 }
 
-/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND. */
 export async function recordTaskEvent(deps: EventRecorderDeps, id: executionIds.TaskId, event: TaskExecutionEvent): Promise<void> {
   const { db } = deps;
   const execution = await executionStates.findExecutionState(db, id.nodeExecutionId.executionId);

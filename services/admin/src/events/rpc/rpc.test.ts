@@ -168,9 +168,9 @@ test("the entity of an attempt is a task; read requests may omit the resource ty
 test("an organization in a request is not part of the response", async () => {
   await node(Node.RUNNING);
   await task(Task.RUNNING);
-  const asked = { nodeId: "n0", executionId: { ...executionId(), org: "o" } };
-  expect((await admin.getNodeExecution({ id: asked })).id?.executionId?.org).toBe("");
-  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId: asked, limit: 1 });
+  const nodeRequest = { nodeId: "n0", executionId: { ...executionId(), org: "o" } };
+  expect((await admin.getNodeExecution({ id: nodeRequest })).id?.executionId?.org).toBe("");
+  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId: nodeRequest, limit: 1 });
   expect(taskExecutions.map(({ id }) => id?.nodeExecutionId?.executionId?.org)).toEqual([""]);
 });
 

@@ -2,7 +2,7 @@ import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } fro
 import { type NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
 /**
- * Effect of an event on a phase (contract §2.7).
+ * Effect of an event on a phase.
  * - `apply`: the phase changes.
  * - `repeated`: this phase is stored already.
  * - `ended`: the row is in a terminal phase, which is final.

@@ -16,7 +16,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 
 /**
- * Reduces the events of an attempt, in order, to its closure (contract §2.7): merges logs, reasons,
+ * Reduces the events of an attempt, in order, to its closure: merges logs, reasons,
  * custom info and external resources; for other fields the latest event wins. Phase, times and
  * result come from the row.
  */
@@ -53,7 +53,7 @@ function addReasons(closure: TaskExecutionClosure, { reasons, reason, occurredAt
   const added: Reason[] = reasons.map((one) =>
     create(ReasonSchema, { message: one.reason, ...(one.occurredAt && { occurredAt: one.occurredAt }) }),
   );
-  // The single field is the older form; a repeated reason is listed once.
+  // `reason` is the older form of `reasons`; a repeated reason is listed once.
   if (reasons.length === 0 && reason !== "" && reason !== closure.reason) {
     added.push(create(ReasonSchema, { message: reason, ...(occurredAt && { occurredAt }) }));
   }

@@ -66,7 +66,7 @@ export interface Caller {
  * Accepts an execution: validates the request, resolves its settings, and stores row and outbox
  * entry in one transaction. Of concurrent requests for one name exactly one succeeds.
  *
- * @throws RpcError INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS (contract §2.5).
+ * @throws RpcError INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS.
  */
 export async function createExecution(deps: CreateDeps, given: ExecutionCreateRequest, caller: Caller): Promise<ExecutionName> {
   const request = withInputs(given);
@@ -151,7 +151,7 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
   return { launchPlan: found.launchPlan, launchPlanRowId: found.rowId, taskRowId: undefined, workflow, workflowRowId: found.workflowRowId };
 }
 
-/** Rejects a workflow above the limits, which may have been other ones at its registration. */
+/** Rejects a workflow above the current limits, which may differ from those at its registration. */
 async function rejectTooLarge(
   { db, config, expansionCache }: CreateDeps,
   { workflow, workflowRowId, taskRowId }: Launchable,
@@ -186,7 +186,8 @@ async function buildExecution(
   const config = mergeConfig({
     request: spec,
     launchPlan: isTask ? undefined : launchPlan.spec,
-    // The most specific attributes, then the project's, setting by setting.
+    // The most specific attributes come first, then the project's: each setting has the first value
+    // found.
     attributes: [attributes.config, attributes.projectConfig].filter((each) => each !== undefined),
     defaults: deps.config.executionDefaults,
   });

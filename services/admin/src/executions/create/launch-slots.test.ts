@@ -44,9 +44,9 @@ test("the replica that creates an execution claims its launch, and another repli
   expect(begun).toHaveLength(1);
   expect(await take()).toEqual([]);
   await database.db.query({ text: "UPDATE execution_outbox SET available_at = now()" });
-  const [mine] = begun;
-  const row = mine && { ...mine.row, inputs: Buffer.from(mine.row.inputs) };
-  expect(await take()).toMatchObject([{ ...mine, row, attempts: 2 }]);
+  const [first] = begun;
+  const row = first && { ...first.row, inputs: Buffer.from(first.row.inputs) };
+  expect(await take()).toMatchObject([{ ...first, row, attempts: 2 }]);
 });
 
 test("without a free slot, an execution waits for any replica", async () => {

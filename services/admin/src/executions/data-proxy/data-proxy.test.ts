@@ -17,15 +17,15 @@ test.each([
 });
 
 describe("the lifetime of a signed URL", () => {
-  const asked = (seconds: number, nanos = 0) => create(DurationSchema, { seconds: BigInt(seconds), nanos });
+  const duration = (seconds: number, nanos = 0) => create(DurationSchema, { seconds: BigInt(seconds), nanos });
 
   test("is the maximum without a requested duration", () => expect(expirySeconds(undefined, 3600)).toBe(3600));
   test("is the requested duration in whole seconds", () => {
-    expect(expirySeconds(asked(60), 3600)).toBe(60);
-    expect(expirySeconds(asked(0, 1), 3600)).toBe(1);
-    expect(expirySeconds(asked(3600), 3600)).toBe(3600);
+    expect(expirySeconds(duration(60), 3600)).toBe(60);
+    expect(expirySeconds(duration(0, 1), 3600)).toBe(1);
+    expect(expirySeconds(duration(3600), 3600)).toBe(3600);
   });
-  test.each([asked(0), asked(-1), asked(3600, 1), asked(999_999)])("never exceeds the limits", (duration) => {
+  test.each([duration(0), duration(-1), duration(3600, 1), duration(999_999)])("never exceeds the limits", (duration) => {
     expect(() => expirySeconds(duration, 3600)).toThrow(/expires_in/);
   });
 });

@@ -29,8 +29,8 @@ const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 const CONTENT_FOLDER = /^[A-Z2-7]{26}(={6})?$/;
 
 /**
- * Returns the URI of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}`
- * (contract §2.6). The folder is `filename_root`, or the MD5 of the content.
+ * Returns the URI of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}`.
+ * The folder is `filename_root`, or the MD5 of the content.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
  */

@@ -14,7 +14,7 @@ export type UploadDeps = Pick<ExecutionsDeps, "blobs" | "config" | "clock" | "ra
 const MD5_METADATA = "flyteContentMD5";
 
 /**
- * Signs a URL for the upload of one object (contract §2.6). The signature covers `Content-MD5` when
+ * Signs a URL for the upload of one object. The signature covers `Content-MD5` when
  * the caller sends it, the metadata when the caller wants its MD5 stored, and a condition when the
  * folder may belong to other content; no other header, since some clients send none. An existing
  * object is never overwritten: a repeated upload of the same content gets the URL of a copy beside
@@ -42,8 +42,8 @@ export async function createUploadLocation(
     signedUrl: signed.url,
     nativeUrl: location.uri,
     expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000),
-    // Headers that clients expect; HTTP libraries replace the length, which is not that of the
-    // object.
+    // Clients expect these headers. HTTP libraries replace the Content-Length, which is not that of
+    // the object.
     headers: { ...signed.headers, "Content-MD5": md5, "Content-Length": String(md5.length) },
   };
 }

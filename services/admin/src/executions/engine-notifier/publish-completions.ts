@@ -15,7 +15,10 @@ export interface CompletedExecutionRef {
   readonly phase: WorkflowExecution_Phase;
 }
 
-/** Acknowledges the ends of these executions to propeller, and wakes up their parent nodes. */
+/**
+ * Acknowledges to propeller that the terminal phases of these executions are stored, and wakes up
+ * their parent nodes.
+ */
 export async function publishCompletions(deps: CompletionPublisherDeps, ended: readonly CompletedExecutionRef[]): Promise<void> {
   for (const { execution, phase } of ended) publishTerminalAck(deps, execution, phase);
   await wakeParentNodes(

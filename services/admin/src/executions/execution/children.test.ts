@@ -105,8 +105,8 @@ test("a repeated creation of a child returns ALREADY_EXISTS", async () => {
 
 test("the engine may create children before their events arrive, other callers may not", async () => {
   await admin.createExecution(child("early"));
-  const stranger = child("stranger", { metadata: { mode: Mode.CHILD_WORKFLOW, parentNodeExecution: n0 } });
-  await expect(admin.createExecution(stranger)).rejects.toMatchObject({ code: Code.NOT_FOUND });
+  const unrelated = child("stranger", { metadata: { mode: Mode.CHILD_WORKFLOW, parentNodeExecution: n0 } });
+  await expect(admin.createExecution(unrelated)).rejects.toMatchObject({ code: Code.NOT_FOUND });
   const missingParent = { nodeId: "n0", executionId: key("nobody") };
   const orphan = child("orphan", { metadata: { mode: Mode.CHILD_WORKFLOW, nesting: 1, parentNodeExecution: missingParent } });
   await expect(admin.createExecution(orphan)).rejects.toMatchObject({ code: Code.NOT_FOUND });

@@ -34,7 +34,7 @@ export async function listExecutions(
     sortBy,
     equal: { execution_project: id.project, execution_domain: id.domain, execution_name: id.name },
   });
-  // Common request, which executions_created_at returns in order.
+  // Common request, for which the index executions_created_at has the rows in order.
   const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? selectPagePrepared : selectPage;
   const { rows } = await db.query<ExecutionRow>(page(plan, executionColumns));
   return new EncodedMessage(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));

@@ -81,7 +81,7 @@ function writeClosure(writer: MessageWriter, row: ExecutionRow, errorBytes: numb
   writer.integer(STATE_CHANGE.state, row.state);
   writer.nested(CLOSURE.stateChangeDetails, end);
   writeResult(writer, row, errorBytes);
-  // Notifications and workflow id.
+  // Writes the stored part of the closure: notifications and workflow id.
   writer.bytes(0, row.closure);
   writer.timestamp(CLOSURE.updatedAt, row.updated_ns);
   writer.timestamp(CLOSURE.createdAt, row.accepted_ns);

@@ -26,7 +26,7 @@ export interface StateUpdate {
 /**
  * Updates the state of one execution; returns the states before and after.
  *
- * @throws RpcError NOT_FOUND, and errors of `decide`.
+ * @throws RpcError NOT_FOUND, and errors of `apply`.
  */
 export async function updateExecutionState(
   db: Database,

@@ -72,7 +72,7 @@ export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
     pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
     queue: typeof stored.queue === "string" ? stored.queue : "",
     recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
-    // Rows of earlier versions lack it.
+    // Rows of earlier versions lack the placement.
     placement: (stored.placement ?? undefined) as PlacementRequest | undefined,
   };
 }

@@ -38,8 +38,8 @@ export function nodeExecutionOf(row: NodeRow, { executionId: { project, domain, 
 
 function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionClosure {
   const closure = row.target === null ? create(NodeExecutionClosureSchema) : fromBinary(NodeExecutionClosureSchema, row.target);
-  // A restarted engine, which no longer knows that the node is dynamic, reports its end like that
-  // of any task.
+  // A restarted engine no longer knows that the node is dynamic, and reports its terminal phase
+  // like that of any task.
   if (row.is_dynamic && closure.targetMetadata.case === "taskNodeMetadata") closure.targetMetadata.value.checkpointUri = "";
   closure.phase = nodePhaseOf(row.phase);
   setTimes(closure, row);

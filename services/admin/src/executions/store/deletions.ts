@@ -59,8 +59,7 @@ export interface DueDeletionRow {
 }
 
 /**
- * Claims deletions that are due until `leaseEnd`: roots of marked trees, and all members of
- * confirmed ones.
+ * Claims due deletions until `leaseEnd`: roots of marked trees, and all members of confirmed ones.
  */
 export async function claimDueDeletions(
   db: Queryable,

@@ -25,13 +25,13 @@ let admin: ServedAdmin;
 const logFile = join(mkdtempSync(join(tmpdir(), "flyte-ts-test-log-")), "log");
 beforeAll(async () => {
   [database, idp] = await Promise.all([adminDatabase(), tokenIssuer()]);
-  const mine = { project: "flytesnacks", domain: "development" };
+  const ownProject = { project: "flytesnacks", domain: "development" };
   const roles = [
-    { subject: "ann", role: "admin", ...mine },
-    { group: "runners", role: "runner", ...mine },
+    { subject: "ann", role: "admin", ...ownProject },
+    { group: "runners", role: "runner", ...ownProject },
     { subject: "engine", role: "engine" },
     { subject: "root", role: "admin" },
-    { subject: "both", role: "contributor", ...mine },
+    { subject: "both", role: "contributor", ...ownProject },
     { subject: "both", role: "viewer", project: "other" },
   ];
   const auth = { mode: "required", publicUrl: "https://flyte.test", providers: [{ issuer: idp.issuer }], roles };
@@ -256,16 +256,16 @@ test("a change that cannot be recorded in the audit log is not made", async () =
 });
 
 test("roles can be granted and revoked at run time", async () => {
-  const asked = () => as(AdminService, "eve", { groups: ["g"] }).listTasks({ id: mine, limit: 1 });
-  await expect(asked()).rejects.toEqual(denied(/role viewer is needed in project "flytesnacks", domain "development"/));
+  const listOwn = () => as(AdminService, "eve", { groups: ["g"] }).listTasks({ id: mine, limit: 1 });
+  await expect(listOwn()).rejects.toEqual(denied(/role viewer is needed in project "flytesnacks", domain "development"/));
   const binding = { holder: { case: "group" as const, value: "g" }, role: "viewer", ...mine };
   await as(RoleService, "ann").putRoleBinding({ binding });
   await as(RoleService, "ann").putRoleBinding({ binding });
-  await asked();
+  await listOwn();
   const { bindings } = await as(RoleService, "root").listRoleBindings({});
   expect(bindings.filter(({ configured }) => !configured)).toMatchObject([binding]);
   await as(RoleService, "ann").deleteRoleBinding({ binding });
-  await expect(asked()).rejects.toEqual(denied(/viewer/));
+  await expect(listOwn()).rejects.toEqual(denied(/viewer/));
   const wrong = { ...binding, role: "owner" };
   await expect(as(RoleService, "root").putRoleBinding({ binding: wrong })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });

@@ -201,8 +201,8 @@ test("a request without a project needs a global role", async () => {
     const { outcome } = await byGrpc(method, anyRequest(method.input, { project: "", domain: "" }), tokenOf("project-admin"));
     expect([method.name, outcome]).toEqual([method.name, "PERMISSION_DENIED"]);
     for (const wild of ["*", "%"]) {
-      const asked = await byGrpc(method, anyRequest(method.input, { project: wild, domain: wild }), tokenOf("project-admin"));
-      expect([method.name, asked.outcome]).toEqual([method.name, "PERMISSION_DENIED"]);
+      const answer = await byGrpc(method, anyRequest(method.input, { project: wild, domain: wild }), tokenOf("project-admin"));
+      expect([method.name, answer.outcome]).toEqual([method.name, "PERMISSION_DENIED"]);
     }
   }
 });
@@ -220,20 +220,20 @@ test("other HTTP paths need a role, except health", async () => {
 test("a caller without a token is refused before the body is read", async () => {
   const refused = await new Promise<number | undefined>((done, fail) => {
     const headers = { "content-type": "application/json", "content-length": 100_000_000 };
-    const asked = request({ host: "127.0.0.1", port: admin.port, method: "POST", path: "/api/v1/workflows", headers }, (response) => {
+    const answer = request({ host: "127.0.0.1", port: admin.port, method: "POST", path: "/api/v1/workflows", headers }, (response) => {
       done(response.statusCode);
-      asked.destroy();
+      answer.destroy();
     });
-    asked.on("error", fail);
+    answer.on("error", fail);
     // The request is never completed.
-    asked.write("{");
+    answer.write("{");
   });
   expect(refused).toBe(401);
 });
 
 test("reflection is available to callers with a role", async () => {
   const reflection = createClient({ channel: admin.channel, service: ServerReflection });
-  const asked = async (token?: string) => {
+  const answer = async (token?: string) => {
     const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     for await (const { messageResponse } of reflection.serverReflectionInfo(
       one({ messageRequest: { case: "listServices" as const, value: "" } }),
@@ -243,7 +243,7 @@ test("reflection is available to callers with a role", async () => {
     }
     return undefined;
   };
-  await expect(asked()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
-  await expect(asked(tokenOf("nobody"))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
-  expect(await asked(tokenOf("viewer"))).toBe("listServicesResponse");
+  await expect(answer()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
+  await expect(answer(tokenOf("nobody"))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
+  expect(await answer(tokenOf("viewer"))).toBe("listServicesResponse");
 });

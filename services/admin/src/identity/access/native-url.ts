@@ -4,8 +4,8 @@ import { projectScope, allProjects } from "./scope.js";
 
 /**
  * Returns the scope that owns a blob: uploads and inputs of executions are stored below project and
- * domain. Any other or ambiguous URL belongs to everywhere, so reading it needs a role for all
- * projects.
+ * domain. For any other or ambiguous URL it returns all projects, so reading needs a role for all
+ * of them.
  */
 export function ownerOfObject(url: string, { storage, dataProxy }: Pick<IdentityConfig, "storage" | "dataProxy">): Scope {
   const container = `${storage.container.replace(/\/+$/, "")}/`;

@@ -69,7 +69,9 @@ export const liveRules: RulesOf<typeof LiveService> = {
   followLog: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
 };
 
-/** A subject has the same tokens in all projects. */
+/**
+ * A subject has the same tokens in all projects, so revoking them needs the admin role everywhere.
+ */
 export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writeRule("admin", () => allProjects) };
 
 const triggerScope = ({ id }: { id?: TriggerId }): Scope => projectScope(id);

@@ -50,7 +50,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
     revoke: async (what) => {
       const now = clock();
       await insertRevocation(db, what, now);
-      // Otherwise an old refresh token would yield new access tokens.
+      // Deletes the grants, since an old refresh token would yield new access tokens.
       await deleteGrantsOf(db, what.subject);
       known.invalidate();
       return now;

@@ -12,7 +12,8 @@ import { anyProject, projectScope, allProjects } from "./scope.js";
 /** Permissions of the calls of DataProxyService. */
 export function dataProxyRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
   return {
-    // The organization, and slashes, would move the upload below another project.
+    // An organization or a slash moves the upload out of the project's folder, so such a request
+    // needs the role in all projects.
     createUploadLocation: writeRule("runner", (request) =>
       request.org === "" && !`${request.project}${request.domain}`.includes("/") ? projectScope(request) : allProjects,
     ),

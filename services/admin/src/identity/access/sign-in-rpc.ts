@@ -69,8 +69,7 @@ export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
 }
 
 /**
- * Headers with the caller's identity, for proxies that authorize requests with `/me` (contract
- * §8.4).
+ * Headers with the caller's identity, for proxies that authorize requests with `/me`.
  */
 export const userHeaders: ResponseHeaders = (_method, response) => {
   if (!isMessage(response, UserInfoResponseSchema)) return {};

@@ -19,22 +19,22 @@ let idp: TokenIssuer;
 let elsewhere: TokenIssuer;
 let admin: ServedAdmin;
 let fetched: string[];
-let bait: ReturnType<typeof createServer>;
+let decoy: ReturnType<typeof createServer>;
 beforeAll(async () => {
   [database, idp, elsewhere] = await Promise.all([adminDatabase(), tokenIssuer(), tokenIssuer()]);
   fetched = [];
-  bait = createServer((request, response) => {
+  decoy = createServer((request, response) => {
     fetched.push(request.url ?? "");
     response.end("{}");
   });
-  await new Promise<void>((resolve) => bait.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => decoy.listen(0, "127.0.0.1", resolve));
   const providers = [{ issuer: idp.issuer, requiredScopes: ["all"] }];
   const auth = { mode: "required", publicUrl: AUDIENCE, providers, roles: [{ subject: "root", role: "admin" }] };
   admin = await serveAdmin({ db: database.db, config: adminConfigSchema.parse({ auth }) });
 });
 afterAll(async () => {
   await admin.stop();
-  bait.close();
+  decoy.close();
   await Promise.all([database.stop(), idp.stop(), elsewhere.stop()]);
 });
 
@@ -51,7 +51,7 @@ const claims = (changes: object = {}) => ({
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const good = (changes: object = {}, header: object = {}) =>
   idp.token(claims(changes) as Record<string, unknown>, header as Record<string, unknown>);
-const baitUrl = () => `http://127.0.0.1:${(bait.address() as AddressInfo).port}/keys`;
+const baitUrl = () => `http://127.0.0.1:${(decoy.address() as AddressInfo).port}/keys`;
 
 function byHmac(alg: string, secret: string | Buffer): string {
   const text = `${part({ alg, kid: idp.key.kid })}.${part(claims())}`;

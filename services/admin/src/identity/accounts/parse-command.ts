@@ -93,7 +93,9 @@ function parseRole(action: "grant" | "revoke", words: readonly string[]): RoleCo
   return { action, kind, name, role: known, project, domain };
 }
 
-/** Returns the words of an action, none of which may be empty where it is required. */
+/**
+ * Returns the words of an action: at least `min` of them, none of these empty, and at most `max`.
+ */
 function between(action: Action, words: readonly string[], { min, max }: { min: number; max: number }): [string, ...string[]] {
   if (words.length < min || words.slice(0, min).includes("")) throw wrongWord(action, "an argument is missing");
   if (words.length > max) throw wrongWord(action, `unexpected argument ${JSON.stringify(words[max])}`);

@@ -37,8 +37,8 @@ const me = (cookie: string, headers: Record<string, string> = {}) => fetch(`${ba
 
 async function signedIn(name = "ann"): Promise<Browser> {
   const browser = browserOf({ site: SITE, base: base() });
-  const asked = await browser.follow(`${SITE}/login?redirect_url=${encodeURIComponent("/console/select-project?a=b")}`);
-  const answer = await browser.post(asked.url, { name, password: PASSWORD });
+  const redirect = await browser.follow(`${SITE}/login?redirect_url=${encodeURIComponent("/console/select-project?a=b")}`);
+  const answer = await browser.post(redirect.url, { name, password: PASSWORD });
   const end = await browser.follow(answer.headers.get("location") ?? "");
   expect(end.url).toBe(`${SITE}/console/select-project?a=b`);
   return browser;
@@ -61,8 +61,8 @@ test("a browser signs in, is identified by its cookie, and signed out by its log
   expect(out.headers.get("location")).toBe(`${SITE}/console`);
   expect([...browser.cookies.keys()].filter((name) => name.includes("session"))).toEqual([]);
   expect((await me(cookie)).status).toBe(401);
-  const asked = await browser.follow(`${SITE}/login`);
-  expect(await asked.response.text()).toContain('name="password"');
+  const redirect = await browser.follow(`${SITE}/login`);
+  expect(await redirect.response.text()).toContain('name="password"');
 });
 
 test("an expired token is renewed without a prompt while the session lasts", async () => {

@@ -10,7 +10,7 @@ export interface Browser {
 /** `site` is the public URL of the service, `base` its real address. */
 export function browserOf({ site, base }: { readonly site: string; readonly base: string }): Browser {
   const cookies = new Map<string, string>();
-  const ask = async (url: string, init: { readonly method?: string; readonly body?: URLSearchParams } = {}): Promise<Response> => {
+  const send = async (url: string, init: { readonly method?: string; readonly body?: URLSearchParams } = {}): Promise<Response> => {
     const full = new URL(url, site).href.replace(site, base);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const response = await fetch(full, { ...init, redirect: "manual", headers: cookie === "" ? {} : { cookie } });
@@ -21,11 +21,11 @@ export function browserOf({ site, base }: { readonly site: string; readonly base
     }
     return response;
   };
-  const get = (url: string): Promise<Response> => ask(url);
+  const get = (url: string): Promise<Response> => send(url);
   return {
     cookies,
     get,
-    post: (url, form) => ask(url, { method: "POST", body: new URLSearchParams(form) }),
+    post: (url, form) => send(url, { method: "POST", body: new URLSearchParams(form) }),
     follow: async (start) => {
       let url = start;
       for (let steps = 0; steps < 10; steps++) {

@@ -19,7 +19,7 @@ export const issuerSchema = z.strictObject({
    * passwords are counted by the resulting source.
    */
   trustedProxies: z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])).default([]),
-  /** Also the lifetime of a login. */
+  /** Lifetime of refresh tokens and of a login, seconds. */
   refreshTokenSeconds: z
     .number()
     .int()

@@ -86,9 +86,9 @@ function authorizeUrl(verifier: string, changes: Record<string, string> = {}): s
 
 async function signIn(verifier: string, password = PASSWORD): Promise<URL> {
   const browser = browserOf({ site: SITE, base: baseUrl() });
-  const asked = await browser.follow(authorizeUrl(verifier));
-  expect(await asked.response.text()).toContain('name="password"');
-  const answer = await browser.post(asked.url, { name: "ann", password });
+  const page = await browser.follow(authorizeUrl(verifier));
+  expect(await page.response.text()).toContain('name="password"');
+  const answer = await browser.post(page.url, { name: "ann", password });
   if (answer.status === 403) throw new Error(await answer.text());
   return new URL((await browser.follow(answer.headers.get("location") ?? "")).url);
 }
@@ -136,8 +136,8 @@ test("a user signs in with PKCE and exchanges each refresh token once", async ()
 
 test("a nonce in a request without an ID token, as flytectl sends it, is accepted", async () => {
   const browser = browserOf({ site: SITE, base: baseUrl() });
-  const asked = await browser.follow(authorizeUrl(randomBytes(40).toString("base64url"), { nonce: "bm9uY2U" }));
-  expect(await asked.response.text()).toContain('name="password"');
+  const page = await browser.follow(authorizeUrl(randomBytes(40).toString("base64url"), { nonce: "bm9uY2U" }));
+  expect(await page.response.text()).toContain('name="password"');
 });
 
 test("a code is valid once and only for the registered redirect URI", async () => {
@@ -232,8 +232,8 @@ test("a device is signed in by a user in a browser", async () => {
     ]);
     return browser.post(`${SITE}/oauth2/device`, { ...Object.fromEntries(fields), ...more });
   };
-  const asked = await submit(await (await browser.get(`${SITE}/oauth2/device`)).text(), { user_code: device.user_code });
-  const confirmed = await submit(await asked.text(), { user_code: device.user_code, confirm: "yes" });
+  const page = await submit(await (await browser.get(`${SITE}/oauth2/device`)).text(), { user_code: device.user_code });
+  const confirmed = await submit(await page.text(), { user_code: device.user_code, confirm: "yes" });
   const login = await browser.follow(confirmed.headers.get("location") ?? "");
   const answer = await browser.post(login.url, { name: "ann", password: PASSWORD });
   expect(await (await browser.follow(answer.headers.get("location") ?? "")).response.text()).toContain("The device is signed in");
@@ -318,7 +318,7 @@ describe("hostile requests to the issuer", () => {
   const challenge = "a".repeat(43);
   const authorize = (changes: string) =>
     `/oauth2/authorize?client_id=flytectl&response_type=code&scope=all&redirect_uri=${encodeURIComponent(REDIRECT)}&code_challenge=${challenge}&code_challenge_method=S256&${changes}`;
-  const ask = (path: string, form?: string, headers: Readonly<Record<string, string>> = {}) =>
+  const send = (path: string, form?: string, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${baseUrl()}${path}`, {
       redirect: "manual",
       headers: { ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }), ...headers },
@@ -336,7 +336,7 @@ describe("hostile requests to the issuer", () => {
     ["a refresh token with a NUL", "/oauth2/token", "grant_type=refresh_token&client_id=flytectl&refresh_token=%00"],
     ["a client with a NUL", "/oauth2/token", "grant_type=client_credentials&client_id=%00&client_secret=%00"],
   ])("%s is refused as a client error", async (_, path, form) => {
-    const { status, headers } = await ask(path, form);
+    const { status, headers } = await send(path, form);
     // An authorization request of a known client is rejected by a redirect to the client (RFC 6749,
     // 4.1.2.1).
     const refused = new URL(headers.get("location") ?? REDIRECT).searchParams.get("error");
@@ -350,10 +350,10 @@ describe("hostile requests to the issuer", () => {
     ["/oauth2/device_authorization", "client_id=flytectl&scope=all"],
     ["/oauth2/revoke", "client_id=flytectl&token=x"],
   ])("pages of other origins may not read %s", async (path, form) => {
-    const { status, headers } = await ask(path, form);
+    const { status, headers } = await send(path, form);
     expect(status).toBeLessThan(500);
     expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
-    expect((await ask(path, form, { origin: "https://evil.example" })).status).toBe(403);
+    expect((await send(path, form, { origin: "https://evil.example" })).status).toBe(403);
   });
 });
 

@@ -210,9 +210,9 @@ async function userCodeConfirmSource(
   form: string,
   ...[client, , code]: [{ clientId: string }, unknown, string]
 ): Promise<void> {
-  const asked = `<p><strong>${escapeHtml(client.clientId)}</strong> on a device that shows <strong>${escapeHtml(code)}</strong> will act for you.</p>`;
+  const question = `<p><strong>${escapeHtml(client.clientId)}</strong> on a device that shows <strong>${escapeHtml(code)}</strong> will act for you.</p>`;
   const no = `<button type="submit" form="op.deviceConfirmForm" value="yes" name="abort">No</button>`;
-  show(ctx, "Is it your device?", `${asked}${form}<button type="submit" form="op.deviceConfirmForm">Yes, sign it in</button>${no}`);
+  show(ctx, "Is it your device?", `${question}${form}<button type="submit" form="op.deviceConfirmForm">Yes, sign it in</button>${no}`);
 }
 
 async function successSource(ctx: KoaContextWithOIDC): Promise<void> {

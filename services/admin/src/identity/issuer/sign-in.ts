@@ -26,8 +26,8 @@ export function signInRoute({
     const waiting = await provider()
       .interactionDetails(request, response)
       .catch(() => undefined);
-    const asker = waiting?.params.client_id;
-    const client = typeof asker === "string" ? asker : "";
+    const clientId = waiting?.params.client_id;
+    const client = typeof clientId === "string" ? clientId : "";
     if (waiting?.prompt.name === "consent" && waiting.session !== undefined) {
       const { accountId } = waiting.session;
       if (request.method !== "POST" && waiting.lastSubmission?.login === undefined) {

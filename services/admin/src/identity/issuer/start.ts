@@ -29,7 +29,8 @@ export interface IssuerDeps {
 }
 
 /**
- * Refresh interval of the keys, ms; tokens of a key that another replica added are accepted before.
+ * Refresh interval of the keys, ms. Tokens signed with a key that another replica added are
+ * accepted even before the refresh.
  */
 const REFRESH_MS = 60_000;
 /** Redirect URIs of flytectl and older clients. */

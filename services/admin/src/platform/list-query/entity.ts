@@ -44,12 +44,12 @@ export interface Column {
   readonly order?: readonly string[];
   /**
    * Set for a low-cardinality column (some hundreds of values) whose values can be read without
-   * scanning all rows: see narrow.ts.
+   * scanning all rows: see prefetch-filters.ts.
    */
   readonly lowCardinality?: LowCardinality;
   /**
-   * Reason why no index supports it (`all`), or orders by it alone (`order`): the cost of such a
-   * list grows with its project.
+   * Set when no index supports the column (`all`), or none supports sorting by it (`order`), with
+   * the reason. The cost of such a list grows with its project.
    */
   readonly unindexed?: { readonly of: "all" | "order"; readonly because: string };
 }
@@ -87,8 +87,8 @@ export type RelatedTable = ColumnTable &
         readonly on: string;
         readonly numbers?: ForeignKey;
         /**
-         * Condition that holds for all rows with such a row; a hint for the planner, which cannot
-         * know it.
+         * Condition that holds for every listed row with a matching row in this table; a hint for
+         * the planner, which cannot know it.
          */
         readonly implies?: string;
         /** Prevents the planner from starting with this table (`exists`). */

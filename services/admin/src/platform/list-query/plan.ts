@@ -271,7 +271,7 @@ function joins(terms: readonly ResolvedFilter[]): string {
   return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
 }
 
-/** Conditions implied by the existence of such rows, once per table. */
+/** Returns the conditions that a matching row of a related table implies, once per table. */
 function implied(terms: readonly ResolvedFilter[]): Condition[] {
   const sql = terms.flatMap(({ related }) =>
     related !== undefined && related.kind !== "same" && related.implies !== undefined ? [related.implies] : [],

@@ -67,8 +67,8 @@ async function prefetchIds(
   { entity, request, terms, group }: Group,
   { first, numbers: foreignKey }: { readonly first: ResolvedFilter; readonly numbers: ForeignKey },
 ): Promise<PrefetchedFilter> {
-  // The name is a column of the listed row and a separate term, but it also restricts the rows of
-  // the other table.
+  // A filter on the other table's name is a separate term, on a column of the listed row. It
+  // restricts the rows of the other table as well.
   const named = terms.filter((term) => term.prefix === first.prefix && !group.includes(term));
   const { references, column, idColumn = "id" } = foreignKey;
   const conditions = [...group, ...named].map(({ name, toSql }) => toSql(columnSql(references, name)));

@@ -138,7 +138,7 @@ test("a reserved slot counts as concurrency, and its task is processed like a cl
       },
     ),
   );
-  // A poll in progress would fill the slots.
+  // Waits for the first poll, which would fill the slots if it were still in progress.
   await expect.poll(() => looks).toBe(1);
   const [first, second] = [worker.reserve(), worker.reserve()];
   expect(worker.reserve()).toBeUndefined();
@@ -157,13 +157,13 @@ test("a reserved slot counts as concurrency, and its task is processed like a cl
 
 test("tasks that other replicas claimed meanwhile are left to them", async () => {
   await owe([1]);
-  const [mine] = await take(1);
+  const [job] = await take(1);
   await database.db.query({ text: "UPDATE work SET available_at = now()" });
   const [theirs] = await take(1);
-  if (mine === undefined || theirs === undefined) throw new Error("nothing was taken");
+  if (job === undefined || theirs === undefined) throw new Error("nothing was taken");
   const before = await rows();
-  await extendLeases(database.db, TABLE, { rows: [mine], leaseMs: 60_000 });
-  await requeue(database.db, TABLE, { row: mine, delayMs: 60_000, reason: "mine" });
+  await extendLeases(database.db, TABLE, { rows: [job], leaseMs: 60_000 });
+  await requeue(database.db, TABLE, { row: job, delayMs: 60_000, reason: "mine" });
   expect(await rows()).toEqual(before);
   await requeue(database.db, TABLE, { row: theirs, delayMs: 60_000, reason: "the\0irs" });
   const [after] = await rows();

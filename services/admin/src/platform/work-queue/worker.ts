@@ -128,7 +128,10 @@ class WorkerLoop<Row extends ClaimedRow> {
     await Promise.all(this.#inFlight.keys());
   }
 
-  /** Returns 0 because one call renews all leases. */
+  /**
+   * Renews all leases with one statement. Returns 0, so that the periodic task does not repeat at
+   * once.
+   */
   async extend(): Promise<number> {
     const { table, leaseMs } = this.#handler;
     if (this.#inFlight.size > 0) await extendLeases(this.#deps.db, table, { rows: [...this.#inFlight.values()], leaseMs });

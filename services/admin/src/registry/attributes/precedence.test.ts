@@ -6,8 +6,7 @@ import { type AttributeScope, resolveAttributes } from "../store/attribute-looku
 import { storeAttributes } from "../store/attributes.js";
 
 /**
- * Levels of attributes with their priorities: the highest priority that matches wins (contract
- * §2.5.9).
+ * Levels of attributes with their priorities: the highest priority that matches wins.
  */
 const LEVELS: readonly { readonly name: string; readonly priority: number; readonly scope: AttributeScope }[] = [
   { name: "project", priority: 5, scope: { project: "p" } },
@@ -31,9 +30,9 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 /** A level matches when each part that it names equals the requested one. */
-function wanted(stored: typeof LEVELS, asked: AttributeScope): string | undefined {
+function wanted(stored: typeof LEVELS, requestedScope: AttributeScope): string | undefined {
   const parts = ["project", "domain", "workflow", "launchPlan"] as const;
-  const matching = stored.filter(({ scope }) => parts.every((part) => scope[part] === undefined || scope[part] === asked[part]));
+  const matching = stored.filter(({ scope }) => parts.every((part) => scope[part] === undefined || scope[part] === requestedScope[part]));
   return matching.toSorted((a, b) => b.priority - a.priority)[0]?.name;
 }
 
@@ -48,9 +47,10 @@ test("the matching level with the highest priority applies, for any attributes a
       const attributes = create(MatchingAttributesSchema, { target: { case: "clusterAssignment", value: { clusterPoolName: name } } });
       await storeAttributes(db, { kind, scope, attributes, now: new Date(0) });
     }
-    for (const asked of ASKED) {
-      const found = await resolveAttributes(db, { kind, target: "clusterAssignment" }, asked);
-      if (found?.clusterPoolName !== wanted(stored, asked)) wrong.push({ stored: stored.map(({ name }) => name), asked, found });
+    for (const requestedScope of ASKED) {
+      const found = await resolveAttributes(db, { kind, target: "clusterAssignment" }, requestedScope);
+      if (found?.clusterPoolName !== wanted(stored, requestedScope))
+        wrong.push({ stored: stored.map(({ name }) => name), asked: requestedScope, found });
     }
   }
   expect(wrong).toEqual([]);

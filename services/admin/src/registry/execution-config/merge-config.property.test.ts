@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { mergeConfig } from "./merge-config.js";
 
-/** Sources of a setting by precedence: the first that has it wins (contract §2.5.4). */
+/** Sources of a setting by precedence: the first that has it wins. */
 const SIDES = ["request", "launch plan", "workflow", "project", "configuration"] as const;
 type Side = (typeof SIDES)[number];
 
@@ -87,8 +87,8 @@ test("every setting comes from the first source that has it, for any values of o
     fc.property(said, (words) => {
       const merged = merge(words);
       for (const [name, { shown, wanted, configure }] of Object.entries(SETTINGS)) {
-        const asked = SIDES.filter((side) => side !== "configuration" || configure !== undefined);
-        const first = asked.find((side) => words[name]?.includes(side));
+        const sides = SIDES.filter((side) => side !== "configuration" || configure !== undefined);
+        const first = sides.find((side) => words[name]?.includes(side));
         expect([name, shown(merged)]).toEqual([name, wanted(first)]);
       }
     }),
@@ -109,8 +109,8 @@ test("a false interruptible overrides later sources, except in the configuration
   fc.assert(
     fc.property(fc.tuple(word, word, word, word, word), (words) => {
       const merged = merge({}, (side) => {
-        const said = words[SIDES.indexOf(side)];
-        return said === undefined ? {} : { interruptible: said };
+        const settings = words[SIDES.indexOf(side)];
+        return settings === undefined ? {} : { interruptible: settings };
       });
       const configured = words[4] === true ? true : undefined;
       const first = [...words.slice(0, 4), configured].find((each) => each !== undefined);

@@ -22,7 +22,7 @@ export interface ConfigSources {
 }
 
 /**
- * Merges settings by precedence: request, launch plan, attributes, configuration (contract §2.5.4).
+ * Merges settings by precedence: request, launch plan, attributes, configuration.
  * Maps are not merged. The cache is overwritten when any source says so. A security context counts
  * only with a role, an account or an identity; the deprecated fields of request and launch plan
  * precede the configuration's.

@@ -21,7 +21,7 @@ export interface LaunchPlanInputs {
 
 /**
  * Returns the inputs that executions of a launch plan may set: every input of the workflow that is
- * not fixed, with its default or as required. Contract §2.4.
+ * not fixed, with its default or as required.
  *
  * @throws RpcError INVALID_ARGUMENT naming the input whose fixed value or default is unknown, empty
  *   or of the wrong

@@ -35,12 +35,12 @@ afterAll(() => database.stop());
 
 test("batched lookups give the same results as single ones, each from its most specific level", async () => {
   const { db } = database;
-  const asked = [...scopes, ...others].flatMap((scope) => [
+  const lookups = [...scopes, ...others].flatMap((scope) => [
     { ...cluster, scope },
     { ...label, scope },
   ]);
-  const together = await resolveAttributesBatch(db, Object.fromEntries(asked.map((question, place) => [`q${place}`, question])));
-  for (const [place, { kind, target, scope }] of asked.entries()) {
+  const together = await resolveAttributesBatch(db, Object.fromEntries(lookups.map((question, place) => [`q${place}`, question])));
+  for (const [place, { kind, target, scope }] of lookups.entries()) {
     expect(together[`q${place}`]).toEqual(await resolveAttributes(db, { kind, target }, scope));
   }
   const pools = await resolveAttributesBatch(db, {

@@ -10,7 +10,7 @@ import { toLenientJson } from "@flyte-ts/rpc";
 import { checkText, invalidArgument, missingArgument, rejectNul } from "../../platform/index.js";
 import type { AttributeScope } from "./attribute-lookup.js";
 
-/** The matching row with the highest priority wins. Contract §2.5.9. */
+/** The matching row with the highest priority wins. */
 const priorities = { project: 5, domain: 10, workflow: 100, launchPlan: 1000 } as const;
 
 /**

@@ -19,7 +19,7 @@ export interface StoredLaunchPlan {
   readonly digest: Uint8Array;
   /** Size of spec and closure. */
   readonly encodedBytes: number;
-  /** The launch plan of the API, with state and times in its closure. */
+  /** The launch plan in the form of the API, with state and times in its closure. */
   readonly launchPlan: LaunchPlan;
 }
 
@@ -128,9 +128,9 @@ export async function deactivateOthers(
 export interface LaunchPlanInsert {
   readonly id: Identifier;
   readonly workflowRowId: bigint;
-  /** EncodedMessage. */
+  /** Encoded LaunchPlanSpec. */
   readonly spec: Uint8Array;
-  /** EncodedMessage. */
+  /** Encoded LaunchPlanClosure. */
   readonly closure: Uint8Array;
   readonly digest: Uint8Array;
   readonly scheduleType: "NONE" | "CRON" | "RATE";

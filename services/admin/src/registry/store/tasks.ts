@@ -44,7 +44,7 @@ export interface NewTask {
   readonly id: Identifier;
   readonly type: string;
   readonly shortDescription: string;
-  /** EncodedMessage compiled task. */
+  /** Encoded core.CompiledTask. */
   readonly closure: Uint8Array;
   readonly digest: Uint8Array;
   readonly now: Date;

@@ -57,7 +57,7 @@ export async function createTask(deps: Deps, { id, spec }: TaskCreateRequest): P
   );
 }
 
-/** Validates the rules of contract §2.2 that need no compiler. */
+/** Validates the rules for tasks that need no compiler. */
 async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate): Promise<void> {
   checkName(template.type, "type");
   checkTaskType(template.type, id, deps.config);

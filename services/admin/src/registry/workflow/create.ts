@@ -45,8 +45,8 @@ export async function createWorkflowInternal(
   const { id } = workflow;
   const compiled = await compileStoredWorkflow(deps, workflow);
   checkLimits(deps, id, compiled);
-  // Checked before the insert too, so that a repetition does not send a large workflow to the
-  // database again.
+  // Checks for the stored version before the insert, so that a repeated registration does not send
+  // a large workflow to the database.
   const before = await existingWorkflow(deps.db, id, compiled);
   if (before !== undefined) return { rowId: before, isNew: false };
   const rowId = await insert(deps, { workflow, state, compiled });

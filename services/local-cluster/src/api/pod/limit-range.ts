@@ -64,10 +64,10 @@ function limitViolations(container: Json, limit: Json): string[] {
     const bounds = at(limit, bound);
     if (!isObject(bounds)) continue;
     for (const [name, value] of Object.entries(bounds)) {
-      const asked = at(container, "resources", part, name);
-      if (asked === undefined) causes.push(`${word} ${name} usage per Container is ${show(value)}.  No ${verb} is specified`);
-      else if (bound === "min" ? parseQuantity(asked) < parseQuantity(value) : parseQuantity(asked) > parseQuantity(value)) {
-        causes.push(`${word} ${name} usage per Container is ${show(value)}, but ${verb} is ${show(asked)}`);
+      const requested = at(container, "resources", part, name);
+      if (requested === undefined) causes.push(`${word} ${name} usage per Container is ${show(value)}.  No ${verb} is specified`);
+      else if (bound === "min" ? parseQuantity(requested) < parseQuantity(value) : parseQuantity(requested) > parseQuantity(value)) {
+        causes.push(`${word} ${name} usage per Container is ${show(value)}, but ${verb} is ${show(requested)}`);
       }
     }
   }

@@ -5,22 +5,22 @@ import type { ResourceType } from "./resource-type.js";
 
 type TypeDefinition = Pick<ResourceType, "kind" | "plural"> & Partial<ResourceType>;
 
-function builtIn(sketch: TypeDefinition): ResourceType {
-  const group = sketch.group ?? "";
+function builtIn(definition: TypeDefinition): ResourceType {
+  const group = definition.group ?? "";
   return {
     group,
     version: "v1",
-    listKind: `${sketch.kind}List`,
-    singular: sketch.kind.toLowerCase(),
+    listKind: `${definition.kind}List`,
+    singular: definition.kind.toLowerCase(),
     shortNames: [],
     categories: [],
     namespaced: true,
     subresources: [],
-    statusSubresource: sketch.subresources?.includes("status") ?? false,
+    statusSubresource: definition.subresources?.includes("status") ?? false,
     builtIn: true,
-    storage: `${group}/${sketch.plural}`,
+    storage: `${group}/${definition.plural}`,
     columns: columns.PLAIN_COLUMNS,
-    ...sketch,
+    ...definition,
   };
 }
 

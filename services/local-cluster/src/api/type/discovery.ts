@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../object/model.js";
 import { groupVersion, type ResourceType, verbsOf } from "./resource-type.js";
 
-/** Kinds that are only created, for their response. */
+/** Kinds that clients only create, to get the response. */
 const REVIEWS = [
   { group: "authorization.k8s.io", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
   { group: "authorization.k8s.io", plural: "selfsubjectrulesreviews", kind: "SelfSubjectRulesReview" },
@@ -92,8 +92,8 @@ function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
 }
 
 /**
- * Serves discovery: `/api`, `/apis` and the paths between them and a resource; undefined for
- * others.
+ * Serves the discovery documents: `/api`, `/apis`, and the paths of groups and versions below them.
+ * Undefined for other paths.
  */
 export function discover(
   types: readonly ResourceType[],

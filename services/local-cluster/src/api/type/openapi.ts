@@ -3,8 +3,8 @@ import type { JsonObject } from "../../object/model.js";
 import { groupVersion, type ResourceType } from "./resource-type.js";
 
 /**
- * Builds the minimal OpenAPI v3 document for kubectl: the kinds, and that writes accept
- * `fieldValidation`, so that kubectl leaves validation to the server.
+ * Builds the minimal OpenAPI v3 document that kubectl needs. It lists the kinds and declares
+ * `fieldValidation` for writes, so kubectl leaves validation to the server.
  */
 export function openApi(types: readonly ResourceType[], path: string): JsonObject | undefined {
   const byVersion = Map.groupBy(types, (type) => (type.group === "" ? `api/${type.version}` : `apis/${groupVersion(type)}`));
@@ -28,8 +28,8 @@ export function openApi(types: readonly ResourceType[], path: string): JsonObjec
 export const OPENAPI_V2: JsonObject = { swagger: "2.0", info: { title: "Kubernetes", version: "v1.34.0" }, paths: {}, definitions: {} };
 
 /**
- * The same as gnostic's protobuf `openapi.v2.Document`, the only form that kubectl reads: field 1,
- * "2.0".
+ * `OPENAPI_V2` as gnostic's protobuf `openapi.v2.Document`, the only form that kubectl reads: field
+ * 1 is "2.0".
  */
 export const OPENAPI_V2_PROTOBUF = Buffer.from([0x0a, 0x03, 0x32, 0x2e, 0x30]);
 

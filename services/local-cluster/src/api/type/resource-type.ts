@@ -7,7 +7,7 @@ export interface PrinterColumn {
   readonly description?: string;
   /** 0: always shown; higher: only in wide output. */
   readonly priority: number;
-  /** Computes the cell; `now` for ages. */
+  /** Computes the content of the cell; `now` is the time from which ages count. */
   readonly cell: (object: KubeObject, now: number) => string | number | boolean;
 }
 
@@ -26,7 +26,10 @@ export interface ResourceType {
   readonly subresources: readonly string[];
   /** Writes to the main resource keep `status`; `/status` writes nothing else. */
   readonly statusSubresource: boolean;
-  /** True: supports strategic merge patches. */
+  /**
+   * True for a kind of Kubernetes itself, false for a custom resource, which supports no strategic
+   * merge patches.
+   */
   readonly builtIn: boolean;
   /** Storage key; two views of one kind (v1 and events.k8s.io events) share it. */
   readonly storage: string;

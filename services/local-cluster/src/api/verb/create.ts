@@ -18,7 +18,7 @@ export interface WriteOptions {
 export async function create(context: ApiContext, target: Target, request: { body: unknown } & WriteOptions): Promise<Stored> {
   const { type, namespace } = target;
   const read = readObject(request.body, target);
-  // Only built-in kinds may be omitted from the body.
+  // Only a body of a built-in kind may omit `kind` and `apiVersion`.
   const typed = isObject(request.body) && request.body["kind"] !== undefined && request.body["apiVersion"] !== undefined;
   if (!type.builtIn && !typed)
     throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing`);

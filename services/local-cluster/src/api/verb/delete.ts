@@ -47,7 +47,7 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
 const PROTECTED_NAMESPACES = new Set(["default", "kube-public", "kube-system"]);
 
 export interface DeleteResult {
-  /** The current object, or its last state. */
+  /** The object after the request; its last state if it is gone. */
   readonly stored: Stored;
   /** False while finalizers or the grace period delay the deletion. */
   readonly gone: boolean;
@@ -128,10 +128,10 @@ function markDeleted(
 const undefinedIfEmpty = (list: readonly string[]) => (list.length === 0 ? undefined : list) as readonly string[];
 
 /** A pod that is not bound or has ended needs no grace period. */
-function podGrace(pod: KubeObject, asked: number | undefined): number {
+function podGrace(pod: KubeObject, requested: number | undefined): number {
   if ((textAt(pod, "spec", "nodeName") ?? "") === "" || isEnded(pod)) return 0;
   const own = at(pod, "spec", "terminationGracePeriodSeconds");
-  return Math.max(0, Math.trunc(asked ?? (typeof own === "number" ? own : 30)));
+  return Math.max(0, Math.trunc(requested ?? (typeof own === "number" ? own : 30)));
 }
 
 export const FOREGROUND = "foregroundDeletion";

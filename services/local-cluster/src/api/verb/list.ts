@@ -86,7 +86,10 @@ export class Lister {
   }
 }
 
-/** True for texts in the form of this server's tokens; an unknown one has expired. */
+/**
+ * True for a continue token in the form of this server's tokens. A token of this form that the
+ * server does not know has expired.
+ */
 function isToken(text: string): boolean {
   try {
     return (JSON.parse(Buffer.from(text, "base64url").toString()) as { v?: string }).v === TOKEN_FORM;

@@ -276,7 +276,7 @@ describe("list", () => {
 });
 
 describe("requests of web pages", () => {
-  const ask = (headers: Record<string, string>, { method = "GET", body = "", path = CM } = {}) =>
+  const send = (headers: Record<string, string>, { method = "GET", body = "", path = CM } = {}) =>
     new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const length = body === "" ? {} : { "content-length": String(body.length) };
       request({ host: "127.0.0.1", port: k.cluster.port, path, method, headers: { ...headers, ...length } }, (response) => {
@@ -296,14 +296,14 @@ describe("requests of web pages", () => {
     ["a rebound name", { host: "evil.example" }],
   ])("%s is refused, for objects, health and metrics", async (_, headers) => {
     for (const path of [CM, "/metrics", "/healthz", "/version", "/openapi/v2"])
-      expect((await ask(headers as Record<string, string>, { path })).status).toBe(403);
+      expect((await send(headers as Record<string, string>, { path })).status).toBe(403);
   });
 
   test("a request that a user types or opens from a link is served", async () => {
     const opened = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
-    expect((await ask({ ...opened, "sec-fetch-site": "none" })).status).toBe(200);
-    expect((await ask({ ...opened, "sec-fetch-site": "cross-site" })).status).toBe(200);
-    expect((await ask({ ...opened, "sec-fetch-site": "cross-site" }, { method: "POST", body: "{}" })).status).toBe(403);
+    expect((await send({ ...opened, "sec-fetch-site": "none" })).status).toBe(200);
+    expect((await send({ ...opened, "sec-fetch-site": "cross-site" })).status).toBe(200);
+    expect((await send({ ...opened, "sec-fetch-site": "cross-site" }, { method: "POST", body: "{}" })).status).toBe(403);
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", undefined])(
@@ -312,10 +312,10 @@ describe("requests of web pages", () => {
       const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
       for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
         const path = method === "POST" ? CM : `${CM}/evil`;
-        const { status, text } = await ask(headers, { method, path, body: '{"metadata":{"name":"evil"}}' });
+        const { status, text } = await send(headers, { method, path, body: '{"metadata":{"name":"evil"}}' });
         expect(status, `${method} ${text}`).toBe(415);
       }
-      expect((await ask({}, { path: `${CM}/evil` })).status).toBe(404);
+      expect((await send({}, { path: `${CM}/evil` })).status).toBe(404);
     },
   );
 });

@@ -86,7 +86,8 @@ export class WatchServer {
     if (start.kind === "now") {
       const initial = select(this.#context, target, selection);
       from = store.revision;
-      // The initial list includes writes that are not yet durable; `deliver` skips their events.
+      // The initial list includes writes that are not yet durable; `deliver` skips their events
+      // when they arrive.
       unsubscribe = store.subscribe(target.type.storage, deliver);
       await store.durable(from);
       if (!this.#open.has(close)) return;

@@ -29,7 +29,8 @@ function launch(name: string, command: readonly string[]) {
 test("a command can be stopped at any moment of its start", async () => {
   const one = async (i: number) => {
     const { launched, ended } = launch(`p${i}`, ["sleep", "600"]);
-    // Finer than timers, since the critical moments last about ten microseconds.
+    // Busy-waits in steps of 20 µs: the critical moments last about ten microseconds, and timers
+    // are coarser.
     const until = performance.now() + i / 50;
     while (performance.now() < until);
     launched.stop(20_000);

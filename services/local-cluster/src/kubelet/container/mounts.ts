@@ -18,8 +18,8 @@ export function mountsOf(container: JsonObject): readonly Mount[] {
 }
 
 /**
- * Normalizes to an absolute path without `..`, so that it stays below the directory it is appended
- * to.
+ * Normalizes to an absolute path without `..`, so that the path stays below any directory to which
+ * it is appended.
  */
 export const absolutePath = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
 
@@ -38,8 +38,8 @@ export const workDir = (root: string) => posix.join(root, "work");
 const WORK_DIR_PATTERN = /^[^/]+\/root\/[^/]+\/work$/;
 
 /**
- * True for the images' home: of this container or, in arguments that a dynamic task passes to its
- * tasks, of another one.
+ * True for `/root`, the images' home, and for the default working directory of any container: a
+ * dynamic task passes its own to its tasks in their arguments.
  */
 function isImageHome(path: string, root: string): boolean {
   return path === IMAGE_HOME || WORK_DIR_PATTERN.test(posix.relative(posix.join(root, "../../.."), path));
@@ -47,7 +47,7 @@ function isImageHome(path: string, root: string): boolean {
 
 /**
  * Translates a path. Processes share the machine's files, so a volume cannot be mounted at its
- * path: the path becomes the one below `root` where the volume is linked. `ancestors` also
+ * path; it is linked there below `root`, and the path becomes that of the link. `ancestors` also
  * translates parent directories of mounts (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a
  * mount per group). The images' home becomes the container's working directory, so that containers
  * unpack code separately and never into the machine's own.

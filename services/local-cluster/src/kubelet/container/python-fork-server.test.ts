@@ -167,7 +167,7 @@ interface Report {
   readonly same: Record<string, unknown>;
   readonly parent: string;
   readonly random: number;
-  /** Entry point as which the process imported flytekit. */
+  /** Entry point in the command line of the process that imported flytekit. */
   readonly loadedBy: string;
 }
 
@@ -193,7 +193,8 @@ const isForked = ({ parent }: Report) => /python/.test(parent);
 describe("a forked process equals a new one", () => {
   test("in its arguments, environment and modules", async () => {
     const environment = { ODD: "a=b\nc", PYTHONPATH: join(folder, "code"), EMPTY: "" };
-    // Both use the same directory, one after the other, so that reported paths are equal.
+    // The forked and the new process use the same directory, one after the other, so that reported
+    // paths are equal.
     const spawned = await report({ forked: false, environment });
     const forked = await report({ environment });
     expect([isForked(spawned), isForked(forked)]).toEqual([false, true]);
@@ -230,7 +231,7 @@ describe("a forked process equals a new one", () => {
     const [spawned, forked] = [await report({ forked: false }, command), await report({}, command)];
     expect(seen(forked)).toEqual(seen(spawned));
     expect(forked.same["path"]).toContain(code);
-    // The second fork loaded flytekit before it knew the command.
+    // The forked process imports flytekit under the first entry point, before it knows the second.
     expect([forked.loadedBy, spawned.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
   });
 });
@@ -263,7 +264,7 @@ print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b
     try {
       const seenBy = async () => JSON.parse((await outcome(["pyflyte-execute", "exec", read])).log) as unknown;
       expect(await seenBy()).toEqual([[1], [1], false, [2], "load_file"]);
-      // Time, size or inode reveal the change: the text has the same length.
+      // The text has the same length, so only the file's times reveal the change.
       writeFileSync(file("endpoints"), "[3]");
       expect(await seenBy()).toEqual([[1], [1], false, [3], "load_file"]);
     } finally {
@@ -319,7 +320,7 @@ describe("a new process is started instead of a fork", () => {
     expect(isForked(await report())).toBe(true);
     utimesSync(packages, new Date(), new Date(0));
     expect(isForked(await report())).toBe(false);
-    // A server with the current packages replaces it.
+    // A server with the current packages replaces the ended one.
     await expect.poll(async () => isForked(await report())).toBe(true);
   });
 
@@ -533,15 +534,15 @@ describe("preloaded modules", () => {
     for (const which of [0, 1] as const) expect(new Set([spawned, first, second].map(({ random }) => random[which])).size).toBe(3);
     const [old, forked] = [await report({ forked: false }), await report()];
     expect([isForked(old), isForked(forked)]).toEqual([false, true]);
-    // The finder of hidden modules is additional.
+    // A server with preloaded modules adds a finder that hides them, so `meta_path` differs.
     expect({ ...seen(forked), meta_path: [] }).toEqual({ ...seen(old), meta_path: [] });
-    // Preloaded modules do not replace fetched ones either.
+    // Preloaded modules do not replace modules of the fetched code.
     const code = join(folder, "shadowing-ahead");
     mkdirSync(code, { recursive: true });
     writeFileSync(join(code, "heavy.py"), "value = 'mine'");
     const script = "import heavy; print(heavy.value)";
     expect((await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).log).toBe("mine\n");
-    // Killing the first process ends its successor too.
+    // The successor exits when the first process is killed.
     killPythons();
     expect((await shown()).seen).toEqual(spawned.seen);
   }, 60_000);

@@ -149,7 +149,9 @@ interface Message {
   readonly started?: number;
   readonly taken?: true;
   readonly declined?: string;
-  /** With `declined`: all later requests would be declined for the same reason. */
+  /**
+   * Accompanies `declined` when the server would decline all later requests for the same reason.
+   */
   readonly stale?: true;
   readonly ended?: number;
   readonly replaced?: number;
@@ -157,7 +159,7 @@ interface Message {
 
 /** A process of python/fork_server.py. */
 class PythonForkServer {
-  /** Resolves when it serves no more requests. */
+  /** Resolves when the server serves no more requests. */
   readonly stopped: Promise<"ended" | "unavailable">;
   readonly #options: ForkServerOptions;
   readonly #child: ChildProcess;
@@ -226,8 +228,8 @@ class PythonForkServer {
 
   kill(): void {
     this.#child.kill("SIGKILL");
-    // It is not a child, but its pid cannot be reused: its parent waits for it while the connection
-    // is open.
+    // The successor is not a child of this process, but its pid cannot be reused: its parent waits
+    // for it while the connection is open.
     if (this.#successorPid !== undefined && !this.#ended) sendSignal(this.#successorPid, "SIGKILL");
   }
 
@@ -266,7 +268,10 @@ class PythonForkServer {
     this.scheduleIdleEnd();
   }
 
-  /** The process has exited by itself; before it was ready, another one would do the same. */
+  /**
+   * Handles an exit of the server that this process did not request. An exit before readiness
+   * disables the server for its requests, since another process would exit in the same way.
+   */
   #onConnectionEnd(): void {
     if (this.#ended) return;
     if (!this.#ready) this.#options.logger.warn("Python fork server exited during its start; disabled");

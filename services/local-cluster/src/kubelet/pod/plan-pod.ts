@@ -123,13 +123,13 @@ export function planPod(observation: PodObservation): PodPlan {
   return result(waiting ? "Pending" : "Running", true);
 }
 
-/** Plans the end: stops running containers; done when none is left. */
+/** Plans the termination of the pod: stops running containers; done when none is left. */
 function planTermination(
   observation: PodObservation,
   { running, deadlineExceeded }: { running: readonly ContainerObservation[]; deadlineExceeded: boolean },
 ): PodPlan {
   const mainsRun = running.filter(({ role }) => role !== "sidecar");
-  // Sidecars outlive the main containers to serve them until their end.
+  // Sidecars serve the main containers, so they stop after them.
   const stop = (mainsRun.length > 0 && observation.finalPhase === undefined ? mainsRun : running).map(({ name }) => name);
   const done = running.length === 0;
   const started = observation.containers.some(({ run }) => run !== undefined);

@@ -33,7 +33,8 @@ export async function servePodLog(
   response.flushHeaders();
   const stamp = query.get("timestamps") === "true" ? new LineTimestamps(run, options.pods.now) : undefined;
   let sent = 0;
-  // With timestamps, lines wait for their recorded time, so that a line always shows the same.
+  // With timestamps, output is sent when its time is recorded, so that every request shows the same
+  // time for a line.
   const shownSize = () => (stamp !== undefined && readExit(run) === undefined ? (readTimes(run).at(-1)?.end ?? 0) : logSize(run));
   const drain = async () => {
     // The log was rotated.
@@ -70,18 +71,18 @@ function isRunning({ pods }: PodLogOptions, pod: KubeObject, { container, attemp
   );
 }
 
-function chooseContainer(pod: KubeObject, asked: string): string {
+function chooseContainer(pod: KubeObject, requested: string): string {
   const names = (field: string) => listAt(pod, "spec", field).map((container) => textAt(container, "name") ?? "");
   const main = names("containers");
   const init = names("initContainers");
   const { name } = pod.metadata;
-  if (asked === "") {
+  if (requested === "") {
     if (main.length === 1) return main[0] ?? "";
     const inits = init.length === 0 ? "" : ` or one of the init containers: [${init.join(" ")}]`;
     throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${main.join(" ")}]${inits}`);
   }
-  if (![...main, ...init].includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${name}`);
-  return asked;
+  if (![...main, ...init].includes(requested)) throw badRequest(`container ${requested} is not valid for pod ${name}`);
+  return requested;
 }
 
 function chooseRun(

@@ -100,7 +100,8 @@ function stateOf({ run, waiting, containerId, backOff, spec, plan, hasInit }: St
   }
   if (waiting !== undefined)
     return { waiting: { ...(waiting.message === "" ? {} : { message: waiting.message }), reason: waiting.reason } };
-  // Containers that must wait for others show another reason than those being created.
+  // Containers that wait for others show PodInitializing; those being created show
+  // ContainerCreating.
   const later = spec.role === "main" ? hasInit && !plan.initialized : true;
   return { waiting: { reason: later ? "PodInitializing" : "ContainerCreating" } };
 }

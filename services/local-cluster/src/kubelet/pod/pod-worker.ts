@@ -38,7 +38,7 @@ const RETRY_DELAY_MS = 2_000;
 /** Time for which ErrImagePull is shown before ImagePullBackOff, ms. */
 const PULL_ERROR_SHOWN_MS = 2_000;
 const PULL_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 300_000 };
-/** Retry delay of invalid image names, ms; kubelet retries them too. */
+/** Retry delay of invalid image names, ms; kubelet retries such pulls as well. */
 const INVALID_IMAGE_RETRY_DELAY_MS = 60_000;
 
 /**

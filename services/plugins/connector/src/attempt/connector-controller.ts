@@ -44,14 +44,14 @@ const DRAIN_MS = 20_000;
 const MAX_STOP_TRIES = 10_000;
 
 /**
- * Takes attempts through their steps: each is a short piece of work, such as one GetTask, that says
- * when the next is due. Requests only add attempts and never wait long for a connector.
+ * Runs attempts in steps. A step is a short piece of work, such as one GetTask, and returns the
+ * delay before the next one. Requests only add attempts and never wait long for a connector.
  */
 export class ConnectorController {
   readonly #live = new Map<string, LiveAttempt>();
   readonly #waiting = new WaitingAttempts();
   readonly #timer: StepTimer<LiveAttempt>;
-  /** Ends waits, for many requests with one timer. */
+  /** Ends the waits of all requests at their times, with one timer. */
   readonly #waits: StepTimer<() => void>;
   readonly #context: StepContext;
   readonly #stopTries = new BoundedMap<string, StopTries>(MAX_STOP_TRIES);
@@ -209,7 +209,7 @@ export class ConnectorController {
     return stopTask({ task, endpoint, outputPrefix: request.outputPrefix, tries, config: config.stop, clock });
   }
 
-  /** The task that an earlier process created. */
+  /** Returns the task that an earlier process created for the attempt, if any. */
   async #storedTask(request: TaskRequest): Promise<CreationRecord | undefined> {
     const { outputPrefix } = request;
     return orRetryLater(async () => {
@@ -230,7 +230,7 @@ export class ConnectorController {
     if (next !== undefined) this.#timer.set(next, 0);
   }
 
-  /** Waits for work, but not longer than this, ms. */
+  /** Waits until `work` settles or `ms` have passed. */
   async #orAfter(work: Promise<unknown>, ms: number): Promise<void> {
     let endWait: () => void = () => undefined;
     const timeout = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ResultSource } from "../result/task-result.js";
 import { type CreatedTask, encodeState } from "../record/created-task.js";
 
-/** An attempt that this process takes to its end. */
+/** An attempt that this process runs until its terminal phase. */
 export class LiveAttempt {
   readonly key: string;
   readonly taskType: string;
@@ -15,27 +15,31 @@ export class LiveAttempt {
   readonly source: ResultSource;
   /** Aborted when the attempt is to stop. */
   readonly stopping = new AbortController();
-  /** The whole request until the task is created, then the part that events need. */
+  /**
+   * The complete request until the task is created; afterwards only the fields that events need.
+   */
   request: TaskRequest;
   status: TaskStatus;
-  /** This process wrote the creation record. */
+  /**
+   * True once this process has started to create the task, after the creation record was written.
+   */
   hasBegun = false;
   /** CreateTask or ExecuteTaskSync ended without a known result. */
   isCreationUnknown = false;
   /** Number of GetTask calls since the creation, or since a restart. */
   polls = 0;
-  /** Errors of GetTask in a row. */
+  /** Number of consecutive errors of GetTask. */
   errors = 0;
   /**
-   * Number of tries in a row without an answer; the time of the first, ms, and its reason: users
-   * see one reason for one outage.
+   * Outage of the connector: the time of the first failed call, ms, the number of consecutive ones,
+   * and the first reason, so that users see one reason for one outage.
    */
   unavailable: { readonly sinceMs: number; readonly tries: number; readonly reason: string } | undefined;
   /** Time from which the age of the task counts, ms. */
   createdAtMs = 0;
   /** The current step. */
   running: Promise<void> = Promise.resolve();
-  /** A request waits for the first step and reports its status. */
+  /** True while the first request waits for the first step; its response reports the status. */
   isHeld = true;
   #created: CreatedTask | undefined;
   #slot: Endpoint | undefined;
@@ -66,16 +70,16 @@ export class LiveAttempt {
     this.#created = task;
     this.createdAtMs = nowMs;
     this.unavailable = undefined;
-    // Inputs and template may be large, and there may be thousands of attempts.
+    // Drops inputs and template, which may be large: there may be thousands of attempts.
     this.request = eventFields(this.request);
   }
 
-  /** Endpoint at which the attempt counts as in progress. */
+  /** Endpoint whose slot the attempt occupies. */
   get slot(): Endpoint | undefined {
     return this.#slot;
   }
 
-  /** Counts the attempt at this endpoint alone. */
+  /** Occupies a slot of this endpoint and releases that of another. */
   occupySlot(endpoint: Endpoint): void {
     if (this.#slot === endpoint) return;
     this.releaseSlot();
@@ -88,7 +92,7 @@ export class LiveAttempt {
     this.#slot = undefined;
   }
 
-  /** A status in the current phase, for the given reason. */
+  /** Returns a status in the current phase, with the given reason. */
   waiting(reason: string): Progress {
     const { phase, logs, customInfo } = this.status;
     const shown = isProgressPhase(phase) ? phase : "WAITING_FOR_RESOURCES";

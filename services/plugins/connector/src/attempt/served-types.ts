@@ -3,8 +3,8 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { NO_ROUTES, type Routes } from "../discovery/routes.js";
 
 /**
- * Keeps the announced task types: those with a route, and those of attempts in progress, whose
- * aborts have to arrive after their connector has left.
+ * Announces task types: those with a route, and those of attempts in progress, so that aborts still
+ * arrive when no connector announces the type any more.
  */
 export class ServedTypes {
   readonly #inProgress = new Map<string, number>();
@@ -46,7 +46,7 @@ export class ServedTypes {
     if (text === this.#announced || this.#host === undefined) return;
     this.#announced = text;
     this.#host.setTaskTypes(taskTypes).catch((error: unknown) => {
-      // The next change of routes tries again.
+      // Forgets the announcement, so that the next change of routes repeats it.
       this.#announced = "";
       this.logger.error({ taskTypes, error: String(error) }, "cannot subscribe to the requests of task types");
     });

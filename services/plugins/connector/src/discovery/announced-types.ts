@@ -4,13 +4,13 @@ import type { Agent } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 export interface AnnouncedType {
   readonly taskType: string;
   readonly version: number;
-  /** Its tasks run within one call. */
+  /** True for a synchronous connector, which runs a task within one call. */
   readonly isSync: boolean;
 }
 
 /**
  * Lists the task types of an endpoint's connectors. Old connectors name types without a version,
- * which is 0. Of two connectors with one type and version the first counts.
+ * which counts as 0. When two connectors have the same type and version, the first counts.
  */
 export function announcedTypes(agents: readonly Agent[]): readonly AnnouncedType[] {
   const types = new Map<string, AnnouncedType>();

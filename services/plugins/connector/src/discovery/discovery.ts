@@ -10,7 +10,10 @@ import { buildRoutes, NO_ROUTES, type Routes } from "./routes.js";
 
 export interface DiscoveryConfig {
   readonly pollIntervalMs: number;
-  /** Time after the start in which other plugin services are heard, ms. */
+  /**
+   * Time after the start, ms, in which heartbeats of other plugin services are collected before
+   * announced types are routed.
+   */
   readonly startDelayMs: number;
   readonly forgetOthersMs: number;
   /** Task type → endpoint. */
@@ -30,15 +33,15 @@ export interface DiscoveryDeps {
 }
 
 /**
- * Keeps the routes of task types: asks every endpoint for its connectors at an interval, each by
- * itself, and hears the heartbeats of other plugin services. An endpoint that fails keeps what it
- * announced last.
+ * Maintains the routes of task types. It requests the list of connectors from each endpoint at an
+ * interval, independently of the others, and receives the heartbeats of other plugin services. A
+ * failing endpoint keeps the types that it announced last.
  */
 export class Discovery {
   readonly #announced = new Map<string, readonly AnnouncedType[]>();
   /**
-   * Endpoints that have answered or failed once: a slow first one must not lose its types to
-   * others.
+   * Endpoints that have answered or failed once. Announced types are routed only when all have, so
+   * that a slow endpoint does not lose its types to later ones.
    */
   readonly #asked = new Set<string>();
   readonly #others: ForeignTaskTypes;
@@ -86,7 +89,8 @@ export class Discovery {
       this.#log.onAnswer(endpoint.name);
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      // Connectors older than ListAgents serve what the configuration says.
+      // A connector without ListAgents announces nothing; it serves the task types that the
+      // configuration assigns.
       if (error.kind === "invalid") this.#announced.set(endpoint.name, []);
       this.#log.onFailure(endpoint.name, error.message);
     } finally {

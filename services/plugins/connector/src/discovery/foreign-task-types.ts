@@ -1,7 +1,7 @@
 import { BoundedMap } from "@flyte-ts/async";
 import type { PluginHeartbeat } from "@flyte-ts/task-plugin";
 
-/** Bounds what a client that may publish heartbeats can invent. */
+/** Maximum number of tracked task types: heartbeats may name any. */
 const MAX_TRACKED = 1_000;
 
 /** Task types of other plugin services, by their heartbeats. */
@@ -9,7 +9,8 @@ export class ForeignTaskTypes {
   readonly #heardAt = new BoundedMap<string, number>(MAX_TRACKED);
 
   /**
-   * @param ownName name of this plugin: replicas and predecessors of this service have it too
+   * @param ownName name of this plugin, which replicas and predecessors of this service share
+   *
    * @param forgetMs time after the last heartbeat for which a type still belongs to its service, ms
    */
   constructor(

@@ -28,7 +28,7 @@ export interface Route {
 /** Endpoints of one task type. */
 export interface TypeRoutes {
   readonly versions: ReadonlyMap<number, Route>;
-  /** Serves every version: of an explicit type that its endpoint does not announce. */
+  /** Route for every version of an explicit type that its endpoint does not announce. */
   readonly anyVersion?: Route | undefined;
   /** Endpoint of an explicit type that has not answered yet. */
   readonly unanswered?: string | undefined;
@@ -45,7 +45,7 @@ export interface RouteConflict {
 export interface Routes {
   readonly types: ReadonlyMap<string, TypeRoutes>;
   readonly conflicts: readonly RouteConflict[];
-  /** Announced task types that other plugin services have. */
+  /** Announced task types that are left to other plugin services. */
   readonly leftToOthers: readonly string[];
   /** Explicit task types that another plugin service serves as well. */
   readonly contested: readonly string[];
@@ -54,8 +54,8 @@ export interface Routes {
 export const NO_ROUTES: Routes = { types: new Map(), conflicts: [], leftToOthers: [], contested: [] };
 
 /**
- * Decides which endpoint serves which task type: first the configuration's explicit ones, then
- * other plugin services, then the endpoints that announce it, in the order of the configuration.
+ * Assigns task types to endpoints. Explicit types of the configuration have precedence. Announced
+ * types follow in the order of the endpoints, except those of other plugin services.
  */
 export function buildRoutes(input: RouteInput): Routes {
   const { endpoints, announced, explicit, others, excluded, discoveryDone } = input;

@@ -60,7 +60,7 @@ function kindOf(code: Code): CallFailureKind {
     case Code.CANCELLED:
     case Code.ABORTED:
     case Code.RESOURCE_EXHAUSTED:
-    // Its token may be renewed.
+    // The token may be renewed, so a later call can succeed.
     case Code.UNAUTHENTICATED:
     case Code.PERMISSION_DENIED:
       return "unavailable";

@@ -2,7 +2,7 @@ import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { expect, test } from "vitest";
 import { CallLimiter, type Lane } from "./call-limiter.js";
 
-/** Calls that end when they are told to. */
+/** Starts calls that run until the test ends them. */
 function openCalls(limiter: CallLimiter) {
   const ends: (() => void)[] = [];
   const started: Lane[] = [];

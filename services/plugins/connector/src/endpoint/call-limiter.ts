@@ -10,10 +10,13 @@ export interface CallLimits {
   readonly concurrentCalls: number;
 }
 
-/** Pauses between calls are at least this long where the burst allows it, ms: timers are dear. */
+/** Minimum pause between calls, ms, as far as the burst allows it: fewer timers cost less. */
 const PAUSE_MS = 50;
 
-/** Limits rate and concurrency of the calls of one endpoint. Lanes take turns; each is in order. */
+/**
+ * Limits rate and concurrency of the calls of one endpoint. Lanes take turns; calls of one lane run
+ * in order.
+ */
 export class CallLimiter {
   readonly #bucket: TokenBucket;
   readonly #pauseMs: number;

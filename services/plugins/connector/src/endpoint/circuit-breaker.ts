@@ -37,7 +37,7 @@ export class CircuitBreaker {
     return this.isOpen ? Math.max(0, this.#openUntil - this.deps.clock.elapsed()) : 0;
   }
 
-  /** Admits a call: 0, or the delay after which to ask again, ms. */
+  /** Returns 0 to admit a call, or the delay before the next request for admission, ms. */
   admit(): number {
     if (!this.isOpen) return 0;
     const restMs = this.restMs();

@@ -11,7 +11,8 @@ import { parseTarget } from "./target.js";
 import { readTlsFiles, sameTls } from "./tls-files.js";
 
 /**
- * Calls of a replaced connection have ended by then, unless they are long ones, which are repeated.
+ * Delay before a replaced connection is closed, ms. By then its calls have ended; a longer call is
+ * cut off and repeated.
  */
 const REPLACED_CHANNEL_MS = 120_000;
 

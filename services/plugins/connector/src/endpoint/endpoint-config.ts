@@ -22,13 +22,13 @@ const limits = z
   .strictObject({
     /** Maximum number of calls a second. */
     callsPerSecond: z.number().positive().default(50),
-    /** Number of calls that may exceed that rate after a quiet time. */
+    /** Number of calls that may exceed `callsPerSecond` after a quiet time. */
     burst: z.int().min(1).default(50),
     /** Maximum number of concurrent calls. */
     concurrentCalls: z.int().min(1).default(32),
     /** Maximum number of tasks in progress; further ones wait. Absent: no limit. */
     tasks: z.int().min(1).optional(),
-    /** The same for each project. Absent: no limit. */
+    /** Maximum number of tasks in progress per project. Absent: no limit. */
     tasksPerProject: z.int().min(1).optional(),
   })
   .prefault({});
@@ -74,13 +74,13 @@ export const endpointConfig = z.strictObject({
     .default(64 * 1024 * 1024),
   timeouts,
   limits,
-  /** Task types that it may serve; absent: all that it announces. */
+  /** Task types that this endpoint may serve; absent: all that it announces. */
   taskTypes: z.array(z.string().min(1)).optional(),
-  /** Announced task types that it may not serve. */
+  /** Announced task types that this endpoint may not serve. */
   excludedTaskTypes: z.array(z.string().min(1)).default([]),
   /**
    * Task types whose creation is idempotent: the connector returns the same job for the same
-   * attempt. Their CreateTask is repeated when its result is unknown; that of others is not.
+   * attempt. A CreateTask with an unknown result is repeated only for these types.
    */
   idempotentTaskTypes: z.array(z.string().min(1)).default([]),
 });

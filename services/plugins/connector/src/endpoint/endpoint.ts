@@ -25,13 +25,16 @@ export interface EndpointCall<T> {
   readonly name: string;
   readonly lane: Lane;
   readonly run: (calls: ConnectorCalls) => Promise<T>;
-  /** Asked when it is the call's turn: true drops it. */
+  /** Evaluated when the call's turn comes; true drops the call. */
   readonly isObsolete?: () => boolean;
-  /** True: a passed deadline is the task's and says nothing about the endpoint. */
+  /** True: the deadline is that of the task, so exceeding it says nothing about the endpoint. */
   readonly isLong?: boolean;
 }
 
-/** One address of connectors, with its own limits: one that is slow or away delays no other. */
+/**
+ * One address of connectors with its own limits, so that a slow or unreachable endpoint delays no
+ * other.
+ */
 export class Endpoint {
   readonly slots: TaskSlots;
   readonly #limiter: CallLimiter;
@@ -83,7 +86,12 @@ export class Endpoint {
     });
   }
 
-  /** Asks for the connectors, beside the limits: the answer ends an outage. @throws CallFailure */
+  /**
+   * Requests the list of connectors. Bypasses the limits and the circuit breaker, so that an answer
+   * ends an outage.
+   *
+   * @throws CallFailure
+   */
   async listAgents() {
     this.#listing++;
     try {
@@ -97,7 +105,7 @@ export class Endpoint {
     this.deps.calls.close();
   }
 
-  /** Spares the queue calls that would be refused at their turn. */
+  /** Rejects a call while the circuit breaker is open instead of queueing it. */
   #refuseWhileOpen(name: string): void {
     const delayMs = this.#breaker.restMs();
     if (delayMs > 0) throw this.#away(name, delayMs);

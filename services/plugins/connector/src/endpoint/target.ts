@@ -1,4 +1,4 @@
-/** An address as gRPC takes it. */
+/** Address in the form that the gRPC client takes. */
 export interface Target {
   /** `host:port` for plaintext, `https://host:port` for TLS. */
   readonly endpoint: string;

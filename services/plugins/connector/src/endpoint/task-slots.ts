@@ -23,7 +23,7 @@ export class TaskSlots {
     return `${own} of ${tasksPerProject} tasks of project ${project} are in progress`;
   }
 
-  /** Counts a task, also beyond the limits: those of an earlier process run already. */
+  /** Counts a task, even beyond the limits: tasks of an earlier process already run. */
   occupy(project: string): void {
     this.#total++;
     this.#perProject.set(project, (this.#perProject.get(project) ?? 0) + 1);

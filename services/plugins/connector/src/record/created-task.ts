@@ -21,7 +21,7 @@ const stateSchema = z.object({
   endpoint: z.string(),
   taskType: z.string(),
   taskVersion: z.int(),
-  /** Base64; absent: in the record. */
+  /** `resourceMeta` in base64; absent when only the creation record holds it. */
   meta: z.base64().optional(),
 });
 

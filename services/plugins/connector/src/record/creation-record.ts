@@ -4,12 +4,12 @@ import type { DataStore } from "../result/read-result.js";
 /** Content of a record: the created task, or `begun` when its creation has no known result. */
 export type CreationRecord = CreatedTask | "begun";
 
-/** A connector's `resource_meta` in base64 is far below. */
+/** Maximum size of a record, bytes, far above a connector's `resource_meta` in base64. */
 const MAX_RECORD_BYTES = 96 * 1024 * 1024;
 
 /**
- * URI of the record of an attempt. It is written before and after CreateTask, so that a process
- * that dies between the two is noticed.
+ * Returns the URI of an attempt's creation record. The record is written before and after
+ * CreateTask, so that a later process notices an exit between the two.
  */
 export function recordUri(outputPrefix: string): string {
   return `${outputPrefix}/connector-task.json`;

@@ -7,7 +7,7 @@ export type DataStore = Pick<BlobStore, "get" | "put" | "head" | "delete">;
 
 export type TaskFailure = PermanentFailure | RetryableFailure;
 
-/** Undefined values: the outputs stay in outputs.pb, or the task has none. */
+/** Neither field is set when the outputs stay in outputs.pb or the task has none. */
 export interface TaskResult {
   readonly failure?: TaskFailure;
   readonly outputs?: LiteralMap;

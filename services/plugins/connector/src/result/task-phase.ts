@@ -13,8 +13,8 @@ export type ReportedState =
 const DEFAULT_CODE = "TaskFailedWithError";
 
 /**
- * Interprets a resource: its phase, or the older `state` when it has none. A resource without any
- * content is no news, although the older state's 0 means a failure.
+ * Interprets a resource by its phase, or by the older `state` when it has none. A resource without
+ * content counts as no news, although 0 in the older `state` means a failure.
  */
 export function reportedState(resource: Resource | undefined): ReportedState {
   if (resource === undefined) return { kind: "noNews" };
@@ -38,7 +38,7 @@ export function reportedState(resource: Resource | undefined): ReportedState {
   }
 }
 
-/** True when the task has ended, in whatever way. */
+/** True when the task has reached a terminal state. */
 export function hasEnded(resource: Resource | undefined): boolean {
   const { kind } = reportedState(resource);
   return kind === "succeeded" || kind === "failed";
@@ -62,7 +62,8 @@ function oldState(resource: Resource): ReportedState {
 }
 
 /**
- * `agent_error` decides on a retry and its budget; without it the phase does, at the user's cost.
+ * The phase or the kind of `agent_error` makes a failure retryable. The origin of `agent_error`
+ * selects the retry budget; without it the failure counts as the user's.
  */
 function failureOf({ agentError }: Resource, message: string, retryable: boolean): PermanentFailure | RetryableFailure {
   const details = { code: agentError?.code || DEFAULT_CODE, message, kind: kindOf(agentError) };

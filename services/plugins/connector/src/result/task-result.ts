@@ -12,8 +12,9 @@ export interface ResultSource {
 }
 
 /**
- * Returns the result of a task that succeeded: the outputs that the connector gives by value, which
- * are written to outputs.pb when they are large, else what its job left at the output prefix.
+ * Returns the result of a task that succeeded. Outputs that the connector returns by value take
+ * precedence and are written to outputs.pb when they are large; otherwise the job's files at the
+ * output prefix are read.
  *
  * @throws BlobUnavailableError
  */

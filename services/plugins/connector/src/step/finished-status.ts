@@ -15,8 +15,8 @@ export function shownDetails(attempt: LiveAttempt, { logLinks, customInfo }: Res
 }
 
 /**
- * Returns the end of a task. Waits for the blob store where the result has to be read or written:
- * the answer of a synchronous connector comes once.
+ * Returns the terminal status of a task. Waits for the blob store where the result has to be read
+ * or written, since a synchronous connector answers only once.
  */
 export async function finishedStatus(
   attempt: LiveAttempt,

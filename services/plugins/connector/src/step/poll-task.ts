@@ -10,7 +10,7 @@ import { pollDelay } from "./poll-delay.js";
 import { FAILED_CODE, waitForConnector } from "./step-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
-/** Asks for the state of a created task. */
+/** Reads the state of a created task from its connector. */
 export async function pollTask(attempt: LiveAttempt, task: CreatedTask, context: StepContext): Promise<StepResult> {
   const endpoint = context.endpoints.get(task.endpoint);
   if (endpoint === undefined) return waitForConnector(attempt, notConfigured(task), context);
@@ -70,8 +70,8 @@ async function resultOfResource(attempt: LiveAttempt, resource: Resource | undef
 }
 
 /**
- * Errors of GetTask may pass: the connector's own peer failed. Only several in a row end the
- * attempt, whose job is then deleted.
+ * Handles a failed GetTask. An error may be temporary, in a system behind the connector, so only
+ * several in a row end the attempt and delete its job.
  */
 async function resultOfPollFailure(
   attempt: LiveAttempt,

@@ -15,7 +15,7 @@ import { runSyncTask } from "./run-sync-task.js";
 import { creationUnknown, resultOfStartFailure, type TaskCreation } from "./start-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
-/** Checks again without a change of routes or slots, ms. */
+/** Delay before the next try without a change of routes or slots, ms. */
 const RECHECK_MS = 30_000;
 const RECORD_RETRY = { initialMs: 500, maxMs: 15_000, jitter: 0.4 };
 
@@ -99,7 +99,7 @@ async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreat
   const { taskType, version } = attempt;
   const task: CreatedTask = { endpoint: endpoint.name, taskType, version, resourceMeta };
   attempt.onCreated(task, clock.elapsed());
-  // An abort deletes the task by the id in memory.
+  // An abort meanwhile ends the retries; it finds the task's id in memory.
   await retry(
     () => recordCreated(store, attempt.source.outputPrefix, task),
     { ...RECORD_RETRY, signal: attempt.stopping.signal, random },

@@ -37,7 +37,7 @@ export function waitForConnector(attempt: LiveAttempt, { message, retryAfterMs }
   }
   attempt.unavailable = { sinceMs, tries: tries + 1, reason };
   const delayMs = Math.max(retryAfterMs ?? 0, backoffDelay(RETRY, tries, random));
-  // A change of routes follows the first answer of an endpoint.
+  // The first answer of an endpoint changes the routes, which repeats the step.
   return { status: attempt.waiting(reason), againInMs: delayMs, ...(attempt.created === undefined ? { waitsFor: "route" as const } : {}) };
 }
 

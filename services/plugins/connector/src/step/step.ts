@@ -13,7 +13,7 @@ export interface StepResult {
   readonly status: TaskStatus;
   /** Delay before the next step, ms; absent after the end. */
   readonly againInMs?: number;
-  /** Repeated as soon as this changes. */
+  /** Repeats the step early: when the routes change, or when this endpoint has room. */
   readonly waitsFor?: "route" | Endpoint;
 }
 
@@ -35,6 +35,6 @@ export interface StepContext {
   readonly logger: Logger;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly routes: () => Routes;
-  /** Shows a status in the middle of a step. */
+  /** Reports a status in the middle of a step. */
   readonly show: (attempt: LiveAttempt, status: TaskStatus) => void;
 }

@@ -24,7 +24,7 @@ export interface StopTries {
 
 export interface StopOptions {
   readonly task: CreatedTask;
-  /** Undefined: no longer configured. */
+  /** Undefined: the endpoint is no longer configured. */
   readonly endpoint: Endpoint | undefined;
   readonly outputPrefix: string;
   readonly tries: StopTries;

@@ -5,7 +5,7 @@ export function withPrimary(spec: PodSpec, name: string, change: (container: Con
   return { ...spec, containers: spec.containers.map((container) => (container.name === name ? change(container) : container)) };
 }
 
-/** Returns a pod's container of the name; of the first one when there is none. */
+/** Returns the container of this name, or the first one when there is none. */
 export function primaryOf(spec: PodSpec, name: string): Container | undefined {
   return spec.containers.find((container) => container.name === name) ?? spec.containers[0];
 }

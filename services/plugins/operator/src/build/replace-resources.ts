@@ -5,9 +5,9 @@ import { containerResources, PRIMARY_CONTAINER_KEY, type PodSpec } from "@flyte-
 import { withPrimary } from "./containers.js";
 
 /**
- * Replaces the resources that the task and its node state for the primary container. The platform's
- * limits apply to the new ones, and tolerations and node selectors follow them. An empty message
- * replaces nothing.
+ * Replaces the resources that the task and its node request for the primary container. The
+ * platform's limits apply to the new resources, and tolerations and node selectors follow them.
+ * Without requests and limits nothing is replaced.
  */
 export function replaceResources(request: TaskRequest, resources: Resources | undefined, gpuResourceName: string): TaskRequest {
   const { template, overrides } = request;

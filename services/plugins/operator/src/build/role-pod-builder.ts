@@ -32,13 +32,13 @@ export class RolePodBuilder {
     readonly jobName: string,
   ) {}
 
-  /** Name that requests of GPUs have in this cluster. */
+  /** Resource name of GPUs in this cluster. */
   get gpuResourceName(): string {
     return this.options.config.scheduling.gpu.resourceName;
   }
 
   /**
-   * Builds the pod of a role: all that the pod plugin would build for the task, with the role's
+   * Builds the pod of a role: the pod that the pod plugin would build for the task, with the role's
    * changes.
    *
    * @throws InvalidPodSpecError, TemplateError, QuantityError

@@ -23,7 +23,7 @@ export class AttemptRecords {
     return this.#finished.get(key) === true;
   }
 
-  /** The attempt is over: forgets all else about it. */
+  /** Marks the attempt as finished and forgets everything else about it. */
   finish({ key }: JobRef): void {
     this.#finished.set(key, true);
     this.#unannotated.delete(key);
@@ -40,7 +40,7 @@ export class AttemptRecords {
     return (job === undefined ? undefined : decodeAttemptAnnotation(job)) ?? this.#unannotated.get(key);
   }
 
-  /** The request, or the part of it that stops the attempt. */
+  /** Returns the attempt's request, or a minimal one that suffices to stop the attempt. */
   requestToStop(ref: JobRef, job: Job, workflowKey: string): TaskRequest {
     const template = create(TaskTemplateSchema, { type: ref.operator.taskType });
     return this.requestOf(ref, job) ?? { ...minimalAttempt(job, workflowKey), template };
@@ -59,7 +59,7 @@ export class AttemptRecords {
   }
 }
 
-/** True when an earlier process, as far as propeller knows, has created the resource. */
+/** True when propeller's request shows that an earlier process has created the resource. */
 export function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
   return (
     pluginState[0] === JOB_CREATED_STATE[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING

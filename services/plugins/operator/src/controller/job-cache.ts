@@ -13,7 +13,8 @@ export interface JobCacheDeps {
 }
 
 /**
- * Selects the resources of Flyte tasks; those of other propellers have no record of the attempt.
+ * Selects the resources of Flyte tasks. Those of other propellers match, but have no record of the
+ * attempt.
  */
 const JOB_SELECTOR = "execution-id,node-id";
 /** Time for which a resource created here may be missing from the watch, ms. */
@@ -22,7 +23,7 @@ const WATCH_LAG_MS = 5_000;
 /** The resources of all served kinds, by one watch each. */
 export class JobCache {
   readonly #informers = new Map<Operator, Informer<Job>>();
-  /** Created here and not yet in a watch. */
+  /** Resources that this process created and no watch has delivered yet. */
   readonly #created = new Map<string, { readonly ref: JobRef; readonly job: Job; readonly at: number }>();
 
   constructor(private readonly deps: JobCacheDeps) {}
@@ -54,12 +55,12 @@ export class JobCache {
     return created !== undefined && this.deps.clock.now() - created.at < WATCH_LAG_MS ? created.job : undefined;
   }
 
-  /** True when the resource was created by this process and was not in a watch since. */
+  /** True while a resource that this process created has not appeared in its watch. */
   wasCreated({ key }: JobRef): boolean {
     return this.#created.has(key);
   }
 
-  /** Remembers a resource until its watch has it. */
+  /** Remembers a resource until its watch delivers it. */
   remember(ref: JobRef, job: Job): void {
     if (this.#informers.get(ref.operator)?.get(ref.jobKey) === undefined)
       this.#created.set(ref.key, { ref, job: trimJob(job), at: this.deps.clock.now() });

@@ -163,7 +163,10 @@ export class JobController {
     return ref.operator.status(job, []).kind === "progress" || activePods(this.watch.podsOf(ref)).length > 0;
   }
 
-  /** Jobs of this name that are known, or were until they were deleted. */
+  /**
+   * Returns the jobs of this name: existing ones, those being ended, and those deleted before their
+   * end was reported.
+   */
   #refsOf(jobKey: string): JobRef[] {
     return this.deps.operators
       .map((operator) => refOf(operator, jobKey))

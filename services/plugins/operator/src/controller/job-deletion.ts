@@ -18,7 +18,7 @@ export interface JobDeletionDeps {
 /** Time between two reads of a job whose deletion is awaited, ms: the watch may be interrupted. */
 const POLL_MS = 2_000;
 
-/** Deletes jobs, and waits until nothing of them runs. */
+/** Deletes jobs and waits until none of their pods runs. */
 export class JobDeletion {
   constructor(private readonly deps: JobDeletionDeps) {}
 

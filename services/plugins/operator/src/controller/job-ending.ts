@@ -6,7 +6,7 @@ import type { Job } from "../operator.js";
 import type { JobApi } from "./job-api.js";
 import type { JobRef } from "./job-ref.js";
 
-/** An end that is reported when nothing of the attempt runs any more. */
+/** A terminal status that is reported when no pod of the attempt runs any more. */
 export interface PendingEnd {
   readonly request: TaskRequest;
   readonly status: TerminalStatus;
@@ -20,7 +20,7 @@ export interface JobEndingDeps {
   readonly podsOf: (ref: JobRef) => readonly Pod[];
 }
 
-/** A status, and whether it must be looked at again without a change. */
+/** A status. `recheck`: it must be derived again even without a change. */
 export interface EndStatus {
   readonly status: TaskStatus;
   readonly recheck: boolean;
@@ -28,8 +28,8 @@ export interface EndStatus {
 
 /**
  * Ends jobs so that two attempts never run at once: the end of an attempt is reported when its pods
- * are gone. A process that dies meanwhile leaves a resource that is being deleted, which its
- * successor reports as such.
+ * are gone. If this process exits meanwhile, the next one finds a resource that is being deleted
+ * and reports that.
  */
 export class JobEnding {
   readonly #pending = new Map<string, PendingEnd>();
@@ -50,7 +50,10 @@ export class JobEnding {
     return this.proceed(ref);
   }
 
-  /** Deletes what is left; returns the end, or a progress that says what it waits for. */
+  /**
+   * Deletes the job if it still exists. Returns the terminal status, or a progress that names what
+   * it waits for.
+   */
   async proceed(ref: JobRef): Promise<EndStatus> {
     const end = this.#pending.get(ref.key);
     if (end === undefined) throw new Error(`${ref.key} is not being ended`);
@@ -89,7 +92,7 @@ export function activePods(pods: readonly Pod[]): Pod[] {
   return pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
 }
 
-/** Tells users why the end is not reported yet. */
+/** Returns a progress that shows users why the end is not reported yet. */
 function waiting(phase: ProgressPhase, status: TerminalStatus, why: string): TaskStatus {
   const cause = status.phase === "FAILED" ? `failed: ${status.failure.message}` : `ended as ${status.phase}`;
   return { phase, reason: `the attempt ${cause}; ${why}`, pluginState: JOB_CREATED_STATE };

@@ -22,12 +22,15 @@ export interface JobReporterDeps {
   readonly logger: Logger;
   /** Number of jobs observed concurrently. */
   readonly workers: number;
-  /** At start, earlier ends of jobs than this are not reported, ms. */
+  /**
+   * Maximum age of a job's end at the start of this process, ms; older ends are reported only on
+   * request.
+   */
   readonly reportEndedWithinMs: number;
 }
 
 const RETRY_MS = 1_000;
-/** Time between two looks at a job that is being deleted, ms; changes are seen at once. */
+/** Interval of checks of a job that is being deleted, ms; changes trigger a check at once. */
 const RECHECK_MS = 5_000;
 /** Time for which changes of a job's pods are collected, ms: pods of one job change together. */
 const COLLECT_MS = 200;
@@ -57,7 +60,7 @@ export class JobReporter {
     return this.#pool.stop();
   }
 
-  /** Suppresses reports while the job is created; they follow right after. */
+  /** Defers reports while the job is created; they follow right after. */
   async whileCreating<T>({ key }: JobRef, create: () => Promise<T>): Promise<T> {
     this.#creating.add(key);
     try {
@@ -81,7 +84,7 @@ export class JobReporter {
     const { records, reader, ending } = this.deps;
     if (records.isFinished(ref) || (records.requestOf(ref, object) === undefined && !ending.has(ref))) return;
     if (type === "deleted") {
-      // Reported ends are finally garbage-collected: no news.
+      // The deletion of a job whose end was reported is garbage collection, not a change to report.
       if (!ending.has(ref) && (reader.hasResult(object) || this.#endedLongAgo(ref, object))) return;
       if (!ending.has(ref)) records.lose(ref, object);
     } else {
@@ -92,7 +95,8 @@ export class JobReporter {
   }
 
   /**
-   * Status of an existing job. Ends what a failure left.
+   * Returns the status of an existing job. Deletes a job that failed early, and pods that an ended
+   * job leaves running.
    *
    * @throws RetryLater
    */
@@ -113,7 +117,7 @@ export class JobReporter {
   async statusOfLost(ref: JobRef, job: Job, request: TaskRequest): Promise<TaskStatus> {
     const { reader, ending } = this.deps;
     const { operator } = ref;
-    // One that ended before its deletion has a result of its own.
+    // A job that ended before its deletion has a result of its own.
     const ended = operator.status(job, []).kind !== "progress";
     const reading = ended ? await reader.read({ operator, job, pods: [] }, request) : undefined;
     const status: TerminalStatus =
@@ -157,7 +161,10 @@ export class JobReporter {
     return status;
   }
 
-  /** A job whose end a predecessor has reported: one that is removed, or that ended long ago. */
+  /**
+   * True for a job whose end an earlier process has reported: it ended before its deletion was
+   * requested, or long ago.
+   */
   #isOld(ref: JobRef, job: Job): boolean {
     const removed = job.metadata.deletionTimestamp !== undefined && ref.operator.status(job, []).kind !== "progress";
     return removed || this.#endedLongAgo(ref, job);

@@ -10,7 +10,7 @@ export interface PodCacheDeps {
   readonly onChange: (jobKey: string) => void;
 }
 
-/** The pods below all jobs, by one watch. Pods of other tasks do not have the label. */
+/** The pods of all jobs, by one watch on a label that pods of other tasks lack. */
 export class PodCache {
   readonly #byJob = new Map<string, Map<string, Pod>>();
   #informer: Informer<Pod> | undefined;

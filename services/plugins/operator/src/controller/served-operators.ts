@@ -5,7 +5,7 @@ import type { Operator } from "../operator.js";
 
 export interface ServedOperatorsOptions {
   readonly client: Pick<KubeApplier, "findResource">;
-  /** Operators that the deployment wants. */
+  /** Operators that this deployment is configured for. */
   readonly operators: readonly Operator[];
   readonly clock: Time;
   readonly logger: Logger;

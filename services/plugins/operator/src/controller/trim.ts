@@ -1,7 +1,10 @@
 import { ATTEMPT_ANNOTATION, type Pod, trimPod } from "@flyte-ts/pod-task";
 import type { Job } from "../operator.js";
 
-/** The part of a resource that the cache keeps: specs hold whole pods. */
+/**
+ * Returns the part of a resource that the cache keeps. Specs are dropped, since they contain whole
+ * pods.
+ */
 export function trimJob({ metadata, status }: Job): Job {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations, ownerReferences } = metadata;
   const attempt = annotations?.[ATTEMPT_ANNOTATION];

@@ -16,8 +16,8 @@ const SCHEDULER_PORTS = [
 ];
 
 /**
- * Builds a DaskJob: the task's process, and a cluster for it. Labels and annotations of the pods
- * are those of the resource, which the operator copies. Only workers may be interrupted.
+ * Builds a DaskJob: the task's process, and a cluster for it. The operator copies labels and
+ * annotations of the resource to the pods. Only workers run on interruptible nodes.
  */
 export function buildDaskJob(request: TaskRequest, pods: RolePodBuilder, settings: DaskSettings): JobContent {
   const { scheduler, workers } = decodeCustom(DaskJobSchema, request);
@@ -55,7 +55,7 @@ function podSpec({ spec, primaryContainer }: RolePod, restartPolicy: string, cha
   return toJson({ ...withPrimary(spec, primaryContainer, change), restartPolicy });
 }
 
-/** Both options when there is a limit, 0 for the one without. */
+/** Returns both options when either limit is set; 0 means no limit. */
 function limitArgs({ resources }: Container): string[] {
   const { cpu, memory } = resources?.limits ?? {};
   if (cpu === undefined && memory === undefined) return [];

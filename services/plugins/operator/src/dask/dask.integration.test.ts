@@ -26,13 +26,13 @@ import { operatorPlugin } from "../plugin.js";
 import { OUTPUTS } from "../simulation/operator-world.js";
 import { jobRequest } from "../simulation/sample-requests.js";
 
-// The real operator and Kubernetes API; the test plays the pods.
+// The operator and the Kubernetes API are real; the test simulates the kubelet.
 const logger = createLogger({ service: "test", level: "silent" });
 const config = operatorServiceConfig.parse({ nats: { url: "" }, taskTypes: ["dask"], graces: { imagePullBackOffMs: 0 } });
 const namespace = "p-development";
 const PATIENCE = { timeout: 120_000, interval: 100 };
 
-/** Finds a Python with the operator, unless the machine cannot run it. */
+/** Returns a Python with the operator; undefined on a machine that cannot run it. */
 async function findOperator(): Promise<string | undefined> {
   try {
     return (await kubernetesSkipReason()) === undefined ? await findDaskOperator() : undefined;
@@ -71,7 +71,7 @@ describe.skipIf(python === undefined)("DaskJobs of the real operator", () => {
       expect(found, told.join("; ")).toBeDefined();
       return found;
     }, PATIENCE);
-  /** Plays the kubelet of the runner's pod. */
+  /** Simulates the kubelet of the runner's pod. */
   const playRunner = async ({ generatedName }: TaskRequest, status: object) => {
     const name = `${generatedName}-runner`;
     await vi.waitFor(async () => expect(await client.get<Pod>(PODS, { namespace, name })).toBeDefined(), PATIENCE);

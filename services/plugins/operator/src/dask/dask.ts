@@ -14,7 +14,7 @@ export function daskOperator(settings: DaskSettings): Operator {
     apiVersion: `${GROUP}/${VERSION}`,
     kind: "DaskJob",
     ref: { group: GROUP, version: VERSION, plural: "daskjobs", namespaced: true },
-    // The operator's limit, which the names of its services need.
+    // Limit of the operator, which leaves room for the suffixes of its Services' names.
     maxNameLength: 53,
     leavesPodsRunning: false,
     workersWriteErrors: false,

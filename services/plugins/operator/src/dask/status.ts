@@ -10,8 +10,8 @@ interface DaskStatus {
 }
 
 /**
- * Derives the state of a DaskJob. The end of its runner counts as well: the operator never records
- * it when the cluster was deleted before.
+ * Derives the state of a DaskJob. The end of the runner's pod counts too, since the operator does
+ * not record the end of a job whose cluster was deleted before.
  */
 export function daskStatus(job: Job, pods: readonly Pod[]): JobState {
   const { jobStatus = "", endTime } = (job.status ?? {}) as DaskStatus;

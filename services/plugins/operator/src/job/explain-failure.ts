@@ -12,9 +12,9 @@ interface PodFailure {
 }
 
 /**
- * Adds to an operator's failure the end of the pod that failed first: operators name neither exit
- * codes nor kills. A kill for lack of memory, or by the node, replaces the code and the kind of the
- * failure.
+ * Adds to an operator's failure the end of the pod that failed first, since operators report
+ * neither exit codes nor kills. A kill for lack of memory, or by the node, replaces the code and
+ * the kind of the failure.
  */
 export function explainFailure(
   failure: PermanentFailure | RetryableFailure,
@@ -39,7 +39,7 @@ function failureOf(pod: Pod): PodFailure[] {
     const failure = new RetryableFailure({ code: OOM_KILLED, kind: "USER", message: `a container was killed: ${OOM_KILLED}` });
     return [{ pod, failure, at: killedAt }];
   }
-  // Pods that are deleted after the end fail as well.
+  // Pods that are deleted after the end fail as well, so their failure explains nothing.
   if (pod.metadata.deletionTimestamp !== undefined) return [];
   const state = derivePodState(pod, { gracePeriods: NO_GRACE, now: new Date(0) });
   return state.kind === "failed" ? [{ pod, failure: state.failure, at: state.occurredAt.getTime() }] : [];

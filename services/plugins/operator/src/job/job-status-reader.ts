@@ -34,7 +34,7 @@ export type JobReading =
 /** Plugin state: the resource of the attempt was created. */
 export const JOB_CREATED_STATE = POD_CREATED_STATE;
 
-// Each may hold outputs of some KiB.
+// Limits memory: each result may hold outputs of some KiB.
 const MAX_CACHED_RESULTS = 2_000;
 
 /**
@@ -72,12 +72,15 @@ export class JobStatusReader {
     return reading;
   }
 
-  /** True when the end of this very job was read. */
+  /** True when the result of this job, identified by its uid, has been read. */
   hasResult({ metadata: { uid = "" } }: ObservedJob["job"]): boolean {
     return this.#results.get(uid) !== undefined;
   }
 
-  /** The programs' own errors count before the operator's, which only says that there was one. */
+  /**
+   * Returns the terminal status. Error documents of the task's processes take precedence over the
+   * operator's error, which contains no cause.
+   */
   async #readEnd(
     state: Exclude<JobState, { readonly kind: "progress" }>,
     { operator }: ObservedJob,
@@ -90,7 +93,10 @@ export class JobStatusReader {
     return resultStatus(await this.#read(() => readResult(store, request, limits)));
   }
 
-  /** A single process that succeeded wrote at most `error.pb`, which `readResult` reads. */
+  /**
+   * Reads the processes' error documents. With a single process, a success needs no read:
+   * `readResult` reads its `error.pb`.
+   */
   async #readError(
     { kind }: JobState,
     { workersWriteErrors }: Operator,

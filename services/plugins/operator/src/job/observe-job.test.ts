@@ -106,7 +106,7 @@ describe("a failed job", () => {
     });
 
   it("has the end of the pod that failed first", () => {
-    // The second was killed because the job had failed.
+    // Pod b was killed because the job had failed.
     const { state } = observe(failed, [exited("b", 137, 2), exited("a", 1, 1)]);
     expect(state).toMatchObject({ failure: { details: { code: "DownstreamSystemError", kind: "USER" } } });
     expect(state.kind === "failed" && state.failure.message).toMatch(/^Job failed:\n\tR - m\na: \[c\] terminated with exit code \(1\)/);

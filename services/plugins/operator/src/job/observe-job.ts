@@ -14,7 +14,7 @@ export interface ObservedJob {
 
 export interface ObserveOptions {
   readonly gracePeriods: GracePeriods;
-  /** Time without a status after which a reason says that the operator does not act, ms. */
+  /** Time after which a job without a status is shown as ignored by its operator, ms. */
   readonly operatorTimeoutMs: number;
   readonly now: Date;
 }
@@ -23,13 +23,16 @@ export interface JobObservation {
   readonly state: JobState;
   /** True: the job failed, or is being deleted, while its operator still works on it. */
   readonly premature: boolean;
-  /** Time at which the same facts change their meaning. */
+  /**
+   * Time at which the state may change without a new observation, such as the end of a grace
+   * period.
+   */
   readonly recheckAt?: Date | undefined;
 }
 
 /**
  * Derives the state of a job from its resource and its pods. Pure. Operators do not see why a pod
- * cannot start, so pods add reasons, and fail the job when they never will.
+ * cannot start, so pending pods add reasons, and a pod that can never start fails the job.
  */
 export function observeJob({ operator, job, pods }: ObservedJob, options: ObserveOptions): JobObservation {
   const state = operator.status(job, pods);

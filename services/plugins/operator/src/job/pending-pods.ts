@@ -17,7 +17,10 @@ interface Waiting {
   readonly state: PodState;
 }
 
-/** A container that starts again and again may start at last: it waits for another pod. */
+/**
+ * Suffix of a failure that does not count for a job: the container may be waiting for another pod
+ * and start later.
+ */
 const CRASH_LOOP = "CrashLoopBackOff";
 
 /**
@@ -41,7 +44,7 @@ export function summarizePending(
   };
 }
 
-/** One that is being deleted is its operator's affair. */
+/** A pod that is being deleted is left to its operator. */
 function isPending({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp === undefined && (status?.phase === undefined || status.phase === "Pending");
 }
@@ -60,7 +63,7 @@ function reasonText(first: Waiting, others: number): string {
   return `${first.pod.metadata.name}: ${reasonOf(first) ?? ""}${more}`;
 }
 
-/** The failure with the name of its pod, and with the removal of the job before a retry. */
+/** Names the pod in the failure and requests the removal of the job before a retry. */
 function ofPod(failure: PermanentFailure | RetryableFailure, { metadata }: Pod): PermanentFailure | RetryableFailure {
   const details = { ...failure.details, message: `${metadata.name}: ${failure.message}`, cleanup: true };
   return failure.recoverable ? new RetryableFailure(details) : new PermanentFailure(details);

@@ -8,7 +8,8 @@ interface Silence {
 }
 
 /**
- * Says that an operator has written no status for a while. The attempt goes on: it may come back.
+ * Explains that no operator has written a status for a while. The attempt continues, since an
+ * operator may still start.
  */
 export function silenceReason(
   { kind }: Operator,

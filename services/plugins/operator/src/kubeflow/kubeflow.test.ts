@@ -163,7 +163,7 @@ describe("the state of a Kubeflow job", () => {
     [["Created", "Restarting"], { kind: "progress", phase: "RUNNING" }],
     [["Created", "Suspended"], { kind: "progress", phase: "QUEUED", reason: "Suspended" }],
     [["Created", "Succeeded"], { kind: "succeeded" }],
-    // Times of conditions may tie: the furthest counts.
+    // Conditions may have equal times, so the furthest one counts.
     [
       ["Running", "Failed"],
       { kind: "failed", failure: { message: "Job failed:\n\tR - m", details: { code: "DownstreamSystemError", kind: "USER" } } },

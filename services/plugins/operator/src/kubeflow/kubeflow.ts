@@ -43,13 +43,16 @@ function kubeflowOperator({ taskType, kind, plural, buildSpec }: Kind): Operator
   };
 }
 
-/** The time alone is no news, and would be an event each. */
+/** Drops the time: it changes without any other change, and each change would publish an event. */
 function withoutReconcileTime(status: JsonObject): JsonObject {
   const { lastReconcileTime: _, ...rest } = status;
   return rest;
 }
 
-/** Such as `Worker 1`; there is one master and one launcher. */
+/**
+ * Returns the role of a pod, such as `Worker 1`. Master and launcher have no number, since a job
+ * has one of each.
+ */
 function roleOf({ metadata: { labels = {} } }: Pod): string {
   const type = labels[`${LABEL}/replica-type`] ?? "";
   const index = labels[`${LABEL}/replica-index`] ?? "";

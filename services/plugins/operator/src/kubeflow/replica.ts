@@ -20,7 +20,7 @@ export interface ReplicaMessage extends ReplicaFields {
 }
 
 export interface ReplicaOptions extends Partial<ReplicaFields> {
-  /** Name of the container, on which the operators insist. */
+  /** Name of the container that the operators require. */
   readonly containerName: string;
   /** Replaces the arguments of the task. */
   readonly args?: readonly string[] | undefined;
@@ -32,13 +32,16 @@ const RESTART_POLICIES: Readonly<Record<RestartPolicy, string>> = {
   [RestartPolicy.ALWAYS]: "Always",
 };
 
-/** Variables with which flytekit writes an error document for each worker. */
+/** Variables that make flytekit write an error document for each worker. */
 const ERROR_PER_WORKER: readonly EnvVar[] = [
   { name: "_F_WN", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
   { name: "_F_DES", value: "Earliest" },
 ];
 
-/** Returns the fields that count; those of a group that the task does not mention are zero. */
+/**
+ * Returns the fields of `common` if the task sets it, else the older ones; zeros for a group that
+ * the task does not mention.
+ */
 export function replicaFields(message: ReplicaMessage | undefined): ReplicaFields {
   const { replicas, image, resources, restartPolicy } = message?.common ?? message ?? NO_REPLICAS;
   return { replicas, image, resources, restartPolicy };

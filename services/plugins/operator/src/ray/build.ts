@@ -44,7 +44,7 @@ export function buildRayJob(request: TaskRequest, pods: RolePodBuilder, settings
   };
 }
 
-/** The task's own time to live counts with its shutdown only. */
+/** The task's time to live applies only when the task itself enables the shutdown. */
 function shutdown(job: RayJob, settings: RaySettings): JsonObject {
   if (job.shutdownAfterJobFinishes) return { shutdownAfterJobFinishes: true, ttlSecondsAfterFinished: job.ttlSecondsAfterFinished };
   const { shutdownAfterJobFinishes, ttlSecondsAfterFinished } = settings;

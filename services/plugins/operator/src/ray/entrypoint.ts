@@ -1,4 +1,4 @@
-/** Signs of a word that a shell takes as they are. */
+/** Words that a shell takes literally. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** Joins arguments to a command line for a POSIX shell. */

@@ -21,7 +21,7 @@ const STATE_VOLUME = "system-ray-state";
 const STATE_FOLDER = "/tmp/ray";
 
 /**
- * Template of the head. The task's own pod is laid over it last. The command stays: KubeRay
+ * Template of the head. The task's own pod for it is merged last. The command stays, since KubeRay
  * replaces it.
  */
 export function headTemplate(pods: RolePodBuilder, overlay: K8sPod | undefined, settings: RaySettings): JsonObject {

@@ -1,7 +1,8 @@
 import type { RaySettings } from "./settings.js";
 
 /**
- * Parameters of `ray start` for the head: the task's, or the installation's, and what is missing.
+ * Parameters of `ray start` for the head: the task's own, or else the installation's, completed
+ * with defaults.
  */
 export function headStartParameters(task: Readonly<Record<string, string>>, settings: RaySettings): Record<string, string> {
   const { defaults, includeDashboard, dashboardHost, enableUsageStats } = settings;

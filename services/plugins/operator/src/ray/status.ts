@@ -18,9 +18,9 @@ export function rayStatusOf(job: Job): RayStatus {
 }
 
 /**
- * Derives the state of a RayJob. The end of Ray's own job counts before that of the resource, which
- * waits for the submitter. Other values of `jobStatus` mean nothing: KubeRay copies error documents
- * of the API server there.
+ * Derives the state of a RayJob. The end of Ray's own job takes precedence over that of the
+ * resource, which waits for the submitter. Other values of `jobStatus` are ignored: KubeRay copies
+ * error documents of the API server there.
  */
 export function rayStatus(job: Job): JobState {
   const status = rayStatusOf(job);
@@ -62,7 +62,10 @@ function progress({ jobDeploymentStatus: status = "" }: RayStatus): JobState {
   }
 }
 
-/** The task's own process failed by its doing; all other ends are those of the cluster. */
+/**
+ * Reasons that count as the user's errors: the task's own process failed. All other failures are
+ * the system's.
+ */
 const USER_REASONS: ReadonlySet<string> = new Set(["AppFailed"]);
 
 function failure({ metadata }: Job, { reason = "", message = "" }: RayStatus): PermanentFailure | RetryableFailure {

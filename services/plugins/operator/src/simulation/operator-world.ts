@@ -37,7 +37,7 @@ export interface PlayedPod {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A cluster whose operators the test plays, and the files of attempts. */
+/** A simulated cluster in which the test acts as the operators, and the files of attempts. */
 export class OperatorWorld implements PluginEnvironment {
   clock: ManualTime | undefined;
   readonly api = new SimulatedApi(() => this.clock);

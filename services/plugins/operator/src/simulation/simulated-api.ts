@@ -159,7 +159,7 @@ function keyOf(plural: string, { namespace, name }: { readonly namespace?: strin
   return `${plural}/${namespace}/${name}`;
 }
 
-/** Selectors of these tests are lists of keys. */
+/** In these tests, selectors are lists of label keys. */
 function isSelected({ metadata }: KubeObject, selector: string | undefined): boolean {
   return selector === undefined || selector.split(",").every((key) => metadata.labels?.[key] !== undefined);
 }

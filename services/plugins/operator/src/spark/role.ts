@@ -16,7 +16,7 @@ export interface RoleContext {
   readonly maxAttempts: number;
 }
 
-/** The pod of a role with the task's own pod for it laid over. */
+/** Merges the task's own pod for a role into the built one. */
 export function mergeSparkPod(pod: RolePod, overlay: K8sPod | undefined): RolePod {
   const merged = mergeRolePod(pod, overlay);
   const primary = overlay?.primaryContainerName ?? "";
@@ -56,7 +56,7 @@ function present(fields: Readonly<Record<string, unknown>>): Record<string, unkn
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 }
 
-/** Texts that are no whole numbers are left out. */
+/** Returns the integer settings; texts that are not whole numbers are omitted. */
 function numbers(conf: SparkConf, role: "driver" | "executor"): Record<string, number> {
   const texts = { cores: conf[`spark.${role}.cores`], ...(role === "executor" ? { instances: conf["spark.executor.instances"] } : {}) };
   return Object.fromEntries(
@@ -64,7 +64,10 @@ function numbers(conf: SparkConf, role: "driver" | "executor"): Record<string, n
   );
 }
 
-/** The fields of the pod that a role has no fields for; Spark sets those of its container first. */
+/**
+ * Returns the fields of the pod that have no counterpart in a role. The first container is Spark's
+ * own, which Spark completes.
+ */
 function restOfPod({ spec, primaryContainer }: RolePod, role: "driver" | "executor"): Record<string, unknown> {
   const {
     containers,

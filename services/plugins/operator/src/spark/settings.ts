@@ -9,13 +9,15 @@ export const sparkSettings = z
     defaultConfig: sparkConfig,
     /** Address of Spark's history server; empty: no link. */
     historyServerUrl: z.string().default(""),
-    /** Sets of configuration that a task switches on with `spark.flyte.NAME.enabled`. */
+    /** Features: Spark settings that a task enables by name. */
     features: z
       .array(
         z.strictObject({
-          /** Name, as in the key `spark.flyteorg.NAME.enabled` of a task. */
+          /**
+           * Name in the key `spark.flyteorg.NAME.enabled` or `spark.flyte.NAME.enabled` of a task.
+           */
           name: z.string().min(1),
-          /** Spark settings that replace that key. */
+          /** Spark settings that replace the key. */
           config: sparkConfig,
         }),
       )

@@ -28,7 +28,7 @@ export function sparkOperator(settings: SparkSettings): Operator {
   };
 }
 
-/** The page of the running driver, and that of the history server afterwards. */
+/** Links to the page of the running driver, and to the history server after its end. */
 function details(job: Job, state: JobState, { historyServerUrl }: SparkSettings): JobDetails {
   const { sparkApplicationId = "", driverInfo } = sparkStatusOf(job);
   if (state.kind === "progress") {

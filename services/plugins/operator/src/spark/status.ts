@@ -14,8 +14,8 @@ export function sparkStatusOf(job: Job): SparkStatus {
 }
 
 /**
- * Derives the state of an application. A failed submission is no end: the operator tries again, and
- * says FAILED when it gives up.
+ * Derives the state of an application. A failed submission is not terminal: the operator retries it
+ * and reports FAILED when it gives up.
  */
 export function sparkStatus(job: Job): JobState {
   const { applicationState, terminationTime } = sparkStatusOf(job);

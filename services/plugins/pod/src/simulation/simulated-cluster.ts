@@ -12,8 +12,8 @@ import {
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
 
 /**
- * Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both
- * together.
+ * A simulated Kubernetes API whose pods have no processes. It outlives the plugin's processes, so
+ * that tests can restart them.
  */
 export class SimulatedCluster implements KubeClient {
   readonly pods = new Map<string, Pod>();

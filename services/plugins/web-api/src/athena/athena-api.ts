@@ -53,7 +53,7 @@ export class AthenaApi implements WebApi<AthenaJob> {
     const { client, endpoint, blobs, defaults } = this.deps;
     const render = templateRenderer(request, await readInputs(request, blobs));
     const input = startQueryInput(request, queryTask(request.template, render), defaults);
-    // The token makes a repeated call return the query of the first.
+    // The token makes a repeated call return the query of the first call.
     return async () => {
       const send = (abortSignal: AbortSignal) => callAws(() => client.send(new StartQueryExecutionCommand(input), { abortSignal }));
       const { QueryExecutionId: queryId = "" } = await endpoint.write("StartQueryExecution", send);
@@ -124,7 +124,7 @@ export class AthenaApi implements WebApi<AthenaJob> {
 
 interface Executions {
   readonly executions: readonly QueryExecution[];
-  /** Errors of single ids. */
+  /** Errors of single ids of the call. */
   readonly errors: ReadonlyMap<string, ApiError>;
 }
 

@@ -20,7 +20,7 @@ export function observeQuery(execution: QueryExecution, region: string): Observa
     case "CANCELLED":
       return { state: "FAILED", details, failure: queryFailure("ABORTED", status, reason), stopped: true };
     default:
-      // Queries wait in Athena's own queue as part of their run, as in Go Flyte.
+      // A query in Athena's own queue counts as running, as in Go Flyte.
       return { state: "RUNNING", reason: `Query is ${status?.State ?? "submitted"}`, details };
   }
 }

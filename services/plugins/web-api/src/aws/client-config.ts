@@ -6,7 +6,7 @@ export interface AwsAccess {
   readonly endpoint?: string | undefined;
 }
 
-/** Options of an SDK's client: its calls are not retried, since the frame does so. */
+/** Options of an SDK's client. The client does not retry calls, since this service does. */
 export function awsClientConfig({ region, endpoint }: AwsAccess) {
   return {
     maxAttempts: 1,

@@ -57,7 +57,7 @@ export class BatchApi implements WebApi<BatchJob> {
     const spec = arraySpec(request.template, settings.maxArraySize);
     const render = templateRenderer(request, await readInputs(request, store));
     const inputFor = (jobDefinition: string) => submitInput(request, { spec, platform, jobDefinition, render, settings });
-    // Finds errors of the task before anything is created.
+    // Detects errors of the task before anything is created.
     inputFor("");
     return async ({ mayExist }) => {
       const existing = mayExist ? await this.#findByName(request) : undefined;
@@ -105,7 +105,7 @@ export class BatchApi implements WebApi<BatchJob> {
     }
   }
 
-  /** Returns the id of the attempt's job: of jobs of its name the one with its identity. */
+  /** Returns the id of the attempt's job: among the jobs of its name, the one with its identity. */
   async #findByName(request: TaskRequest): Promise<string | undefined> {
     const filters = [{ name: "JOB_NAME", values: [request.generatedName] }];
     const listed = await this.deps.calls.listJobs({ jobQueue: queueOf(request), filters });
@@ -114,7 +114,7 @@ export class BatchApi implements WebApi<BatchJob> {
     return jobs.find(({ parameters }) => parameters?.[ATTEMPT_PARAMETER] === attemptIdentity(request))?.jobId;
   }
 
-  /** A definition that someone deregistered is registered again with the next try. */
+  /** Forgets a definition that AWS no longer has, so that the next try registers it again. */
   #withoutDefinition(definition: JobDefinition, error: unknown): never {
     if (error instanceof ApiError && error.kind === "invalid" && /job ?definition/i.test(error.message)) {
       this.#definitions.forget(definition);

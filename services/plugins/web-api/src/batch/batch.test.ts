@@ -116,7 +116,8 @@ describe("a job", () => {
     await stage.restart();
     batch.faults.add({ kind: "lose", error: lostConnection() });
     const request = batchRequest();
-    // The definition is registered, and its answer is lost; then that of the submission.
+    // The first call registers the definition, but its response is lost; later the response to the
+    // submission is lost.
     await stage.send(request);
     batch.faults.add({ kind: "refuse", error: lostConnection() }, { kind: "lose", error: lostConnection() });
     await stage.clock.advance(60_000);

@@ -88,7 +88,7 @@ export class BigQueryApi implements WebApi<BigQueryJob> {
   }
 }
 
-/** Ids of the attempt's job: the generated name, and one for the case that it is taken. */
+/** Ids of the attempt's job: the generated name, and an alternative in case it is taken. */
 function candidates(request: TaskRequest, target: { readonly project: string; readonly location: string }): readonly BigQueryJob[] {
   const { generatedName } = request;
   return [generatedName, `${generatedName}-${attemptLabel(request)}`].map((jobId) => ({ ...target, jobId }));

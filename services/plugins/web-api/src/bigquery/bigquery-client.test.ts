@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Endpoint } from "../frame/call/endpoint.js";
 import { BigQueryCalls } from "./bigquery-client.js";
 
-// The official client over HTTP.
+// These tests run the official client over HTTP.
 const job = { project: "p1", location: "EU", jobId: "a-n0-0" };
 const configuration = { query: { query: "SELECT 1", useLegacySql: false } };
 const stored = { jobReference: { projectId: "p1", jobId: "a-n0-0", location: "EU" }, configuration, status: { state: "RUNNING" } };
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 beforeEach(() => {
-  // An endpoint of its own: the errors of a test open its circuit.
+  // Each test has its own endpoint, since its errors open the circuit.
   const rates = { readsPerSecond: 1_000, readBurst: 1_000, writesPerSecond: 1_000, writeBurst: 1_000 };
   const endpoint = new Endpoint({ api: "bigquery", rates, clock: systemTime, random: () => 0 });
   const { port } = server.address() as AddressInfo;

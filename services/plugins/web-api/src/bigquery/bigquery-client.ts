@@ -14,7 +14,7 @@ export interface BigQueryAccess {
   readonly anonymous: boolean;
 }
 
-/** Clients are made per project; tasks name them. */
+/** Maximum number of clients. Each project has its own, and tasks name the projects. */
 const MAX_PROJECTS = 100;
 const TIMEOUT_MS = 20_000;
 

@@ -6,7 +6,7 @@ interface GoogleError {
   readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
 }
 
-/** Reasons of status 403 that pass. */
+/** Reasons of status 403 that are temporary. */
 const RATE_REASONS = new Set(["rateLimitExceeded", "quotaExceeded", "userRateLimitExceeded", "jobRateLimitExceeded"]);
 
 /** Status of an error of Google's client; undefined when the connection or the login failed. */

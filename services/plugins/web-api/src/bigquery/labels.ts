@@ -1,9 +1,9 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptHash } from "../task/attempt-identity.js";
 
-/** Label that tells an attempt's job from one of a deleted execution of the same name. */
+/** Label that distinguishes an attempt's job from that of a deleted execution of the same name. */
 export const ATTEMPT_LABEL = "flyte-attempt";
-/** BigQuery takes 64 labels; one is ours. */
+/** BigQuery allows 64 labels; `ATTEMPT_LABEL` is one of them. */
 const MAX_LABELS = 63;
 const MAX_LENGTH = 63;
 
@@ -16,7 +16,7 @@ export function jobLabels(request: TaskRequest): Record<string, string> {
   return { ...Object.fromEntries(labels.slice(0, MAX_LABELS)), [ATTEMPT_LABEL]: attemptLabel(request) };
 }
 
-/** Value of that label, 16 hexadecimal digits. */
+/** Value of `ATTEMPT_LABEL`, 16 hexadecimal digits. */
 export function attemptLabel(request: TaskRequest): string {
   return attemptHash(request).slice(0, 16);
 }

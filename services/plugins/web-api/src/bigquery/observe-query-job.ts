@@ -9,7 +9,7 @@ interface TableReference {
   readonly tableId?: string | null | undefined;
 }
 
-/** The part of BigQuery's Job resource that decides. */
+/** Fields of BigQuery's Job resource that determine its state. */
 export interface QueryJobResource {
   readonly jobReference?: { readonly location?: string | null | undefined } | undefined;
   readonly status?: { readonly state?: string | null | undefined; readonly errorResult?: BigQueryError | null | undefined } | undefined;

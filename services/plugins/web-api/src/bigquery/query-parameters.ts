@@ -48,7 +48,8 @@ function parameterOf(name: string, { value }: Literal): Parameter {
 function arrayOf(name: string, literals: readonly Literal[]): Parameter {
   const items = literals.map((literal) => parameterOf(name, literal));
   const [first] = items;
-  // BigQuery needs a type even of an empty list, which may be compared with anything as text.
+  // BigQuery requires a type even for an empty list; the query may compare a list of text with
+  // other types.
   const type = first?.type ?? { type: "STRING" };
   if (type.type === "ARRAY" || items.some((item) => item.type.type !== type.type)) throw unsupported(name, "list of several types");
   return { type: { type: "ARRAY", arrayType: type }, value: { arrayValues: items.map((item) => item.value) } };

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { TaskExecution_Phase as Phase, type TaskLog, TaskLog_MessageFormat, TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type ExternalResourceInfo, ExternalResourceInfoSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 
-/** A link that users see beside the attempt, also before the job runs. */
+/** A link that users see beside the attempt, even before the job runs. */
 export function link(name: string, uri: string): TaskLog {
   return create(TaskLogSchema, { name, uri, messageFormat: TaskLog_MessageFormat.JSON, ShowWhilePending: true });
 }

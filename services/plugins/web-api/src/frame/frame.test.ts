@@ -103,7 +103,8 @@ describe("reading", () => {
     await stage.clock.advance(300_000);
     const before = reads();
     await stage.clock.advance(60_000);
-    // Within a minute every job is read six to seven times: in batches, not one by one.
+    // Within a minute each of the 120 jobs is read six to seven times; batches keep the number of
+    // calls low.
     expect(reads() - before).toBeLessThan(60);
   });
 

@@ -20,7 +20,7 @@ export type Observation =
       readonly state: "FAILED";
       readonly failure: PermanentFailure | RetryableFailure;
       readonly details: JobDetails;
-      /** True when a request to stop ended the job, from any sender. */
+      /** True when a request to stop ended the job, no matter which client sent it. */
       readonly stopped?: boolean;
     };
 

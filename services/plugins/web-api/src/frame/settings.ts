@@ -7,7 +7,9 @@ export interface FrameSettings {
   readonly poll: PollSettings;
   /** Maximum number of concurrent readings. */
   readonly readers: number;
-  /** Maximum number of creations that wait for the rate limit; further ones wait unseen. */
+  /**
+   * Maximum number of creations that wait for the rate limit; further attempts are retried later.
+   */
   readonly maxPendingCreates: number;
   /** Time without an answer of the API after which an attempt fails, ms. */
   readonly outageMs: number;

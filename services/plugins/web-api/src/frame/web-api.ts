@@ -42,14 +42,14 @@ export interface WebApi<Job extends JsonObject> {
    * @throws PermanentFailure for a bad specification; RetryLater.
    */
   prepare(request: TaskRequest): Promise<(options: CreateOptions) => Promise<Job>>;
-  /** Finds the job of an attempt that was created without a record; undefined: there is none. */
+  /** Finds a job that was created for the attempt without a record; undefined: there is none. */
   find(request: TaskRequest): Promise<Job | undefined>;
   /** Reads the states of up to `maxBatch` jobs, in their order. */
   read(jobs: readonly Job[]): Promise<readonly Reading<Job>[]>;
-  /** Asks the API to stop the job. A job that has ended is no error. */
+  /** Requests the API to stop the job. A job that has ended is no error. */
   stop(job: Job, reason: string): Promise<void>;
   /** Reads the results of an ended job. */
   complete(request: TaskRequest, job: Job, observation: EndedObservation): Promise<Succeeded | Failed>;
-  /** Forgets what it remembers of the job. */
+  /** Discards cached data about the job. */
   forget?(job: Job): void;
 }

@@ -18,7 +18,7 @@ interface Query {
   reason?: string;
 }
 
-/** Athena in memory: idempotent by token; queries end when they are told. */
+/** Athena in memory, idempotent by token. Queries run until the test ends them. */
 export class FakeAthena {
   readonly queries: Query[] = [];
   readonly faults = new Faults();

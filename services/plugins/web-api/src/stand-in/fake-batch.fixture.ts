@@ -23,7 +23,10 @@ interface Job {
 
 const STEPS: readonly JobStatus[] = ["SUBMITTED", "RUNNABLE", "STARTING", "RUNNING"];
 
-/** AWS Batch in memory: each reading takes a job one state further; jobs end when they are told. */
+/**
+ * AWS Batch in memory. Each reading moves a job one state further; jobs run until the test ends
+ * them.
+ */
 export class FakeBatch {
   readonly jobs: Job[] = [];
   readonly definitions: RegisterJobDefinitionRequest[] = [];

@@ -12,7 +12,7 @@ interface Job {
   errorResult?: { reason: string; message: string } | undefined;
 }
 
-/** BigQuery in memory: jobs of an id exist once; they end when they are told. */
+/** BigQuery in memory. A job id is unique; jobs run until the test ends them. */
 export class FakeBigQuery {
   readonly jobs = new Map<string, Job>();
   readonly faults = new Faults();

@@ -24,7 +24,9 @@ export interface ProcessOptions {
   readonly settings?: Partial<FrameSettings>;
 }
 
-/** A process of the service with one API, without memory. */
+/**
+ * Returns the plugin of a new service process with one API. Nothing remains of earlier processes.
+ */
 export function webApiProcess({ clock, taskTypes, api, settings = {} }: ProcessOptions): Plugin {
   const rates = { readsPerSecond: 1_000, readBurst: 1_000, writesPerSecond: 1_000, writeBurst: 1_000 };
   const random = () => 0.5;

@@ -24,7 +24,7 @@ export class Stage {
     return this;
   }
 
-  /** Ends the process; the next one knows what requests carry. */
+  /** Ends the process and starts another one, which knows only the contents of requests. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
@@ -40,7 +40,7 @@ export class Stage {
     await settlePromises();
   }
 
-  /** Sends the request as propeller does that knows the newest event. */
+  /** Sends the request with the state of the newest event, as propeller does. */
   async sendAgain(request: TaskRequest, desired = DesiredState.RUN): Promise<void> {
     const { event, pluginState = new Uint8Array() } = this.last(request) ?? {};
     await this.send({ ...request, pluginState, knownPhase: event?.phase ?? 0, knownPhaseVersion: event?.phaseVersion ?? 0 }, desired);

@@ -6,7 +6,7 @@ import { type BlobReader, readStored, StoredMessageError } from "@flyte-ts/input
 import { inputsFromFile } from "@flyte-ts/task-plugin";
 import { badTask } from "./bad-task.js";
 
-/** Largest inputs that a query or parameters are made of, bytes. */
+/** Maximum size of inputs for a query or parameters, bytes. */
 const MAX_INPUT_BYTES = 10 * 1024 * 1024;
 
 /**

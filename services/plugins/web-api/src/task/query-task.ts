@@ -4,7 +4,10 @@ import { QuboleHiveJobSchema } from "@flyte-ts/idl/flyteidl/plugins/qubole_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { badTask } from "./bad-task.js";
 
-/** A query of a `presto` or `hive` task, its templates replaced; empty texts are not given. */
+/**
+ * A query of a `presto` or `hive` task, with its templates replaced. A field that the task does not
+ * set is empty.
+ */
 export interface QueryTask {
   readonly statement: string;
   readonly database: string;

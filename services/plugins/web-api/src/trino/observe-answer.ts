@@ -3,7 +3,7 @@ import { externalResource, link } from "../frame/details.js";
 import type { JobDetails, Observation } from "../frame/observation.js";
 import type { TrinoAnswer } from "./trino-client.js";
 
-/** Errors of a request to stop. */
+/** Names of errors that a request to stop causes. */
 const STOPPED = new Set(["USER_CANCELED", "ADMINISTRATIVELY_KILLED"]);
 
 /** Maps an answer of Trino's statement protocol: an error, a further answer, or the end. */
@@ -29,7 +29,10 @@ export function observeState(id: string, state: string): Observation {
   return { state: "FAILED", details, failure };
 }
 
-/** Errors of the user are permanent: the same query fails again. Others are Trino's. */
+/**
+ * Converts an error of Trino. The user's errors are permanent, since the same query fails again;
+ * all others are retryable.
+ */
 function trinoFailure({ message, errorName, errorType }: NonNullable<TrinoAnswer["error"]>): PermanentFailure | RetryableFailure {
   const details = { code: errorName ?? "TRINO_ERROR", message };
   if (STOPPED.has(details.code)) return new RetryableFailure({ ...details, kind: "USER" });

@@ -9,7 +9,7 @@ export interface ResultTableSettings {
 
 /** Qualified name of the attempt's table. */
 export function resultTable({ generatedName, owner }: TaskRequest, { resultCatalog, resultSchema }: ResultTableSettings): string {
-  // Unique: a name of a deleted execution may be used again.
+  // Includes the owner's uid, since the name of a deleted execution may be used again.
   const name = `flyte_${generatedName}_${(owner?.uid ?? "").slice(0, 8)}`.replace(/[^a-zA-Z0-9_]+/g, "_").toLowerCase();
   return [resultCatalog, resultSchema, name].map(quoted).join(".");
 }

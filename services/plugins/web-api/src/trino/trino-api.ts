@@ -20,13 +20,13 @@ export interface TrinoDeps {
   readonly settings: ResultTableSettings & { readonly defaultCatalog: string };
 }
 
-/** Maximum number of pages of rows, which are dropped, that one reading follows. */
+/** Maximum number of pages that one reading follows; their rows are discarded. */
 const MAX_PAGES = 100;
 
 /**
- * Runs queries of `presto` tasks in Trino. A statement is announced, recorded in the plugin state,
- * and runs from the first reading on, so that no lost answer starts it twice. Each answer is read
- * once: the path of the next one is recorded too.
+ * Runs queries of `presto` tasks in Trino. A statement is submitted, recorded in the plugin state,
+ * and runs only from the first reading on, so that a lost response cannot start it twice. Trino
+ * serves each answer once, so the path of the next answer is recorded as well.
  */
 export class TrinoApi implements WebApi<TrinoJob> {
   readonly id = "trino";
@@ -87,7 +87,7 @@ export class TrinoApi implements WebApi<TrinoJob> {
     if (!isStopped) await ignoreMissing(() => client.kill(queryId));
   }
 
-  /** Drops the table around the results, which a repeated call may do again. */
+  /** Drops the table; the result files remain. A repeated call may drop it again. */
   async complete(request: TaskRequest, job: TrinoJob, observation: EndedObservation): Promise<Succeeded | Failed> {
     const { details } = observation;
     if (job.table !== "") await this.#drop(job.table, request);
@@ -133,12 +133,12 @@ export class TrinoApi implements WebApi<TrinoJob> {
   }
 }
 
-/** Names the attempt in Trino's list of queries. */
+/** Returns the name of the attempt in Trino's list of queries. */
 function sourceOf(request: TaskRequest): string {
   return `flyte/${request.generatedName}/${attemptHash(request).slice(0, 16)}`;
 }
 
-/** False when the query does not exist. */
+/** Runs the call; returns false when the query does not exist. */
 async function ignoreMissing(call: () => Promise<void>): Promise<boolean> {
   try {
     await call();

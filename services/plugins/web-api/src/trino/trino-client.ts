@@ -45,8 +45,10 @@ interface Call {
 }
 
 /**
- * The calls of Trino's statement protocol, each through the endpoint. Addresses in answers count by
- * their path alone: Trino may name a host that only its own network knows. @throws ApiError
+ * The calls of Trino's statement protocol, each through the endpoint. Only the paths of addresses
+ * in answers are used: Trino may name a host that only its own network resolves.
+ *
+ * @throws ApiError
  */
 export class TrinoClient {
   constructor(
@@ -55,7 +57,7 @@ export class TrinoClient {
     private readonly send: typeof fetch = fetch,
   ) {}
 
-  /** Announces a statement; nothing runs before the first `follow`. */
+  /** Submits a statement, which does not run before the first `follow`. */
   submit(statement: string, session: TrinoSession): Promise<TrinoAnswer> {
     return this.endpoint.write("submit", (signal) =>
       this.#answer({ method: "POST", path: "/v1/statement", body: statement, session }, signal),

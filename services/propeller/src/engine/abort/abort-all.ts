@@ -25,10 +25,10 @@ function abortNodeAttempt(state: RunState, node: RuntimeNode, reason: string): v
   node.lifecycle.abort(reason);
   if (node.model.target.kind === "task") sendAbortRequest(state, node, "immediate");
   if (node.model.target.kind !== "launchPlan" || node.calls.childState === "none") return;
-  const ask = {
+  const request = {
     kind: "terminateExecution",
     id: childExecutionId(state.model, node),
     cause: cascadeCause(state.model.name, reason),
   } as const;
-  state.effects.emit({ kind: "call", id: state.calls.nextId(), call: ask });
+  state.effects.emit({ kind: "call", id: state.calls.nextId(), call: request });
 }

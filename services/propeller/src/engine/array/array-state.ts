@@ -35,7 +35,7 @@ export class ArrayState implements ItemCounts {
   readonly requiredSuccesses: number;
   readonly concurrency: Concurrency;
   readonly boundInputs: readonly string[];
-  /** The program selects its values from lists. */
+  /** True: the program receives lists and selects its element itself. */
   readonly inputsAreLists: boolean;
   readonly reportsItemsAs: ItemReporting;
   /** Task template of single-item requests; `cacheTemplate` is the one for cache keys. */

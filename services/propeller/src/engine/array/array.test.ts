@@ -24,7 +24,7 @@ function valuesOf(map: LiteralMap | undefined): Record<string, unknown> {
 }
 
 /** Items in the published events, with their phases. */
-function tellings(d: Driver): string[] {
+function reports(d: Driver): string[] {
   return d.events.flatMap(({ event }) => {
     if (event.event.case !== "task") return [];
     const { phase, phaseVersion, metadata } = event.event.value;
@@ -79,14 +79,11 @@ describe("a map", () => {
     d.reply("n0/n0", "RUNNING");
     d.advance(100);
     d.reply("n0/n1", "RUNNING");
-    expect(tellings(d)).toEqual([
-      "QUEUED 0: 0/0 UNDEFINED, 1/0 UNDEFINED, 2/0 UNDEFINED",
-      "RUNNING 1: 0/0 RUNNING, 1/0 QUEUED, 2/0 QUEUED",
-    ]);
+    expect(reports(d)).toEqual(["QUEUED 0: 0/0 UNDEFINED, 1/0 UNDEFINED, 2/0 UNDEFINED", "RUNNING 1: 0/0 RUNNING, 1/0 QUEUED, 2/0 QUEUED"]);
     d.advance(500);
-    expect(tellings(d).at(-1)).toBe("RUNNING 2: 1/0 RUNNING");
+    expect(reports(d).at(-1)).toBe("RUNNING 2: 1/0 RUNNING");
     for (const item of [0, 1, 2]) d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
-    expect(tellings(d).at(-1)).toBe("SUCCEEDED 0: 0/0 SUCCEEDED, 1/0 SUCCEEDED, 2/0 SUCCEEDED");
+    expect(reports(d).at(-1)).toBe("SUCCEEDED 0: 0/0 SUCCEEDED, 1/0 SUCCEEDED, 2/0 SUCCEEDED");
     expect(d.eventTexts.filter((text) => text.startsWith("n0"))).toEqual([
       "n0 QUEUED",
       "n0 RUNNING",
@@ -131,7 +128,7 @@ describe("a map", () => {
       error: { code: "E", kind: "USER", message: "[1]: odd\n" },
       arrayNodeStatus: { phase: 2, executionError: { message: "[1]: odd\n", kind: 1 } },
     });
-    expect(tellings(d).at(-1)).toBe("FAILED 0: 0/0 ABORTED, 1/0 FAILED, 2/0 ABORTED");
+    expect(reports(d).at(-1)).toBe("FAILED 0: 0/0 ABORTED, 1/0 FAILED, 2/0 ABORTED");
     expect(d.eventTexts.at(-1)).toBe("workflow FAILED");
   });
 
@@ -150,7 +147,7 @@ describe("a map", () => {
     expect(d.takeRequests().slice(3)).toEqual(["n0/n1/0 FINALIZE", "n0/n1/1 RUN"]);
     expect(d.request("n0/n1").generatedName).toBe("exec-n0-0-n1-1");
     for (const item of [0, 1, 2]) d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
-    expect(tellings(d).flatMap((text) => text.split(": ")[1]?.split(", ") ?? [])).toEqual(
+    expect(reports(d).flatMap((text) => text.split(": ")[1]?.split(", ") ?? [])).toEqual(
       expect.arrayContaining(["1/0 FAILED", "1/1 SUCCEEDED"]),
     );
     expect(d.resource.status.nodeStatus?.["n0"]?.arrayNodeStatus?.subattempts).toEqual({ item: 3, count: 3, BitSet: [32] });
@@ -163,11 +160,11 @@ describe("a map", () => {
       kind: "USER",
       message: "input arrays have different lengths: expecting '2' found '3'",
     });
-    expect(tellings(unequal)).toEqual(["ABORTED 0: "]);
+    expect(reports(unequal)).toEqual(["ABORTED 0: "]);
     const empty = Driver.of(mapped({}, []));
     expect(valuesOf(empty.request("n1").inputs)).toEqual({ all: [] });
     expect(empty.takeEventTexts()).toEqual(expect.arrayContaining(["n0 RUNNING", "n0 SUCCEEDED"]));
-    expect(tellings(empty)).toEqual(["SUCCEEDED 0: "]);
+    expect(reports(empty)).toEqual(["SUCCEEDED 0: "]);
   });
 
   it("aborts its items when the workflow is aborted", () => {
@@ -176,7 +173,7 @@ describe("a map", () => {
     expect(d.takeRequests().slice(2)).toEqual(["n0/n0/0 ABORT", "n0/n1/0 ABORT"]);
     d.reply("n0/n0", "ABORTED");
     d.reply("n0/n1", "ABORTED");
-    expect(tellings(d).at(-1)).toBe("ABORTED 0: 0/0 ABORTED, 1/0 ABORTED, 2/0 UNDEFINED");
+    expect(reports(d).at(-1)).toBe("ABORTED 0: 0/0 ABORTED, 1/0 ABORTED, 2/0 UNDEFINED");
     expect(d.resource.status.phase).toBe(6);
   });
 
@@ -202,7 +199,7 @@ describe("a map", () => {
     d.reply("n0/n1/m", "SUCCEEDED", out(20));
     expect(valuesOf(d.request("n1").inputs)).toEqual({ all: [10, 20] });
     expect(d.eventTexts).toContain("n0-0-n1 SUCCEEDED");
-    expect(tellings(d)).toEqual([]);
+    expect(reports(d)).toEqual([]);
   });
 
   it("waits for large outputs of its items to be written to the blob store", () => {

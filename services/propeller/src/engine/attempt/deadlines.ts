@@ -45,7 +45,9 @@ function decideDeadline(state: RunState, node: RuntimeNode): AttemptTransition |
   return decision.retry ? { kind: "retryAfterAbort", error } : { kind: "failAfterAbort", error: decision.error, reason: timeout.message };
 }
 
-/** Decides on a request without progress: a resend, or the end of an abort never answered. */
+/**
+ * Decides on a request without progress: resends it, or abandons an abort that was never answered.
+ */
 function decideResend(state: RunState, node: RuntimeNode): AttemptTransition | undefined {
   const { request } = node.currentAttempt;
   const dueAt = resendDueAt(state, node);

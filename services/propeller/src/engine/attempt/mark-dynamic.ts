@@ -5,10 +5,13 @@ import type { RunState } from "../state/run-state.js";
 import { changePhase } from "../status/update-phase.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
 
-/** `dynamicNodeStatus.phase` while the attempt has ended and its graph is not entered. */
+/** `dynamicNodeStatus.phase` between the end of the attempt and the start of its graph. */
 export const PARENT_FINALIZED = 4;
 
-/** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
+/**
+ * Marks the attempt as ended with a spec that must be read. The node releases its slot, since nodes
+ * below it take their own.
+ */
 export function markDynamic(state: RunState, node: RuntimeNode, deckUri: string): void {
   node.changeGraph().setDeckUri(deckUri);
   state.usage.releaseSlot(node);

@@ -10,28 +10,28 @@ const known = (served: readonly string[], silent: readonly [string, number][] = 
   stale: new Map(silent),
 });
 const spec: WorkflowSpec = { main: { nodes: { n0: { kind: "task", type: "spark", attempts: 2 } } } };
-const NOBODY = "no plugin service serves task type [spark]";
+const NO_PLUGIN = "no plugin service serves task type [spark]";
 
 /** `phase version reason` of the published events of attempts. */
-const toldOf = (d: Driver) =>
+const reportsOf = (d: Driver) =>
   d.events.flatMap(({ event: { event } }) =>
     event.case === "task" ? [`${TaskExecution_Phase[event.value.phase]} ${event.value.phaseVersion} ${event.value.reason}`] : [],
   );
 
 test("an attempt without a plugin service waits with a reason that is reported once across restarts, and continues when a service appears", () => {
   const d = Driver.of(spec);
-  expect(toldOf(d)).toEqual([]);
+  expect(reportsOf(d)).toEqual([]);
   d.observe({ kind: "plugins", plugins: known(["echo"]) });
   d.observe({ kind: "plugins", plugins: known(["echo", "other"]) });
   d.advance(200_000);
-  expect(toldOf(d)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
-  expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: NOBODY, TaskNodeStatus: { phase: 2 } });
+  expect(reportsOf(d)).toEqual([`WAITING_FOR_RESOURCES 0 ${NO_PLUGIN}`]);
+  expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: NO_PLUGIN, TaskNodeStatus: { phase: 2 } });
 
   const next = d.restart();
   next.observe({ kind: "load" });
   next.observe({ kind: "plugins", plugins: known([]) });
-  // Published again, as the same event: it may have been lost with the process.
-  expect(toldOf(next)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
+  // The event is published again, since it may have been lost with the process.
+  expect(reportsOf(next)).toEqual([`WAITING_FOR_RESOURCES 0 ${NO_PLUGIN}`]);
   next.takeRequests();
   next.observe({ kind: "plugins", plugins: known(["spark"]) });
   expect(next.takeRequests()).toEqual(["n0/0 RUN"]);
@@ -40,19 +40,19 @@ test("an attempt without a plugin service waits with a reason that is reported o
   next.observe({ kind: "plugins", plugins: known([], [["spark", next.now]]) });
   next.reply("n0", "SUCCEEDED");
   expect(next.resource.status.phase).toBe(3);
-  expect(toldOf(next)).toHaveLength(1);
+  expect(reportsOf(next)).toHaveLength(1);
 });
 
 test("each new reason has a new phase version, and no service is reported missing before the discovery time has passed", () => {
   const d = new Driver(Driver.of(spec).workflow);
   d.observe({ kind: "load" });
   d.observe({ kind: "plugins", plugins: { ...known([]), discoveryDone: false } });
-  expect(toldOf(d)).toEqual([]);
+  expect(reportsOf(d)).toEqual([]);
   const since = Date.parse("2026-11-21T09:59:00.000Z");
   d.observe({ kind: "plugins", plugins: known([], [["spark", since]]) });
   d.observe({ kind: "plugins", plugins: known(["spark"]) });
   d.advance(120_000);
-  expect(toldOf(d)).toEqual([
+  expect(reportsOf(d)).toEqual([
     "WAITING_FOR_RESOURCES 0 the plugin service for task type [spark] has not sent a heartbeat since 2026-11-21T09:59:00.000Z",
     "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] is available but has not answered since 2026-11-21T10:00:00.250Z; the request is sent again",
   ]);
@@ -71,9 +71,9 @@ test("an attempt without a plugin service fails permanently at the configured ti
   next.advance(3_000);
   expect(next.resource.status).toMatchObject({
     phase: 5,
-    error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NOBODY}; abandoned after 5m0s` },
+    error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NO_PLUGIN}; abandoned after 5m0s` },
   });
-  expect(toldOf(next).at(-1)).toBe(`FAILED 0 ${NOBODY}; abandoned after 5m0s`);
+  expect(reportsOf(next).at(-1)).toBe(`FAILED 0 ${NO_PLUGIN}; abandoned after 5m0s`);
   expect(next.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
 });
 
@@ -83,7 +83,7 @@ test("an abort does not wait for a missing plugin service", () => {
   d.observe({ kind: "abort" });
   d.advance(2_500);
   expect(d.resource.status.phase).toBe(6);
-  expect(toldOf(d).at(-1)).toBe("ABORTED 0 Workflow aborted.");
+  expect(reportsOf(d).at(-1)).toBe("ABORTED 0 Workflow aborted.");
 });
 
 test.each(["before", "after"])(

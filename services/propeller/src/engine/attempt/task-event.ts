@@ -60,7 +60,7 @@ function acceptReport(state: RunState, node: RuntimeNode, report: TaskEvent): At
   return decision;
 }
 
-/** Decides what a report changes; changes nothing. */
+/** Decides what a report changes, without changing anything. */
 function decideTransition(state: RunState, node: RuntimeNode, decision: AttemptDecision): AttemptTransition {
   switch (decision.kind) {
     case "ignore":

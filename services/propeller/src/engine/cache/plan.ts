@@ -17,7 +17,7 @@ export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options 
   const call = cacheKeyOf(template, inputs);
   if (call === undefined) return undefined;
   const overwrite = options.overwriteCache;
-  // Overwriting does not depend on what others compute.
+  // An overwriting task needs no reservation, since it uses no outputs of other executions.
   return { call, overwrite, serialize: metadata.cacheSerializable && !overwrite };
 }
 

@@ -20,7 +20,7 @@ export class CallTable<Node extends object> {
     this.#calls.set(pending.callId, { node, pending });
   }
 
-  /** Ignores results of the id's try from now on. */
+  /** Removes the call with this id; a result that arrives later is ignored. */
   remove(id: string): void {
     this.#calls.delete(id);
   }

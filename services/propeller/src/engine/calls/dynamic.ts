@@ -12,10 +12,12 @@ export interface DynamicCalls {
       readonly attemptDir: string;
       /** Identifier of the resulting workflow. */
       readonly id: Identifier;
-      /** The task that produced it, whose outputs are the graph's. */
+      /** Task that produced the graph; the graph's outputs are those of this task. */
       readonly parent: TaskTemplate;
       readonly options: Pick<ExecutionOptions, "resources">;
-      /** An earlier compiled form may exist: it is used, even if its source has changed since. */
+      /**
+       * True: an earlier compiled form may exist. It is used even if its source has changed since.
+       */
       readonly compiledBefore: boolean;
     };
     readonly value: DynamicWorkflow;

@@ -9,7 +9,7 @@ export interface PendingCall {
   attempts: number;
   /** Number of results that said "too early". */
   polls: number;
-  /** Time since which a result is awaited, ms; restarts after each "too early". */
+  /** Time from which the wait for a result counts, ms; restarts after each "too early". */
   firstSentAt: number;
   result: CallOutcome<unknown> | undefined;
   /** Message of the last transient error. */
@@ -35,8 +35,8 @@ export const wakeupKeys = {
 } as const;
 
 /** Earliest time of a retry, ms. */
-export function nextCallRetryAt(asks: PendingCalls | undefined): number | undefined {
+export function nextCallRetryAt(calls: PendingCalls | undefined): number | undefined {
   let next: number | undefined;
-  for (const { retryAt } of asks?.values() ?? []) if (retryAt !== undefined && (next === undefined || retryAt < next)) next = retryAt;
+  for (const { retryAt } of calls?.values() ?? []) if (retryAt !== undefined && (next === undefined || retryAt < next)) next = retryAt;
   return next;
 }

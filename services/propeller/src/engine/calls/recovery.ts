@@ -10,15 +10,15 @@ export interface RecoveryCalls {
 
 /** Outcome of a node in the recovered execution. */
 export interface PriorNode {
-  /** It succeeded, or was itself recovered. */
+  /** True when the node succeeded, or was itself recovered. */
   readonly succeeded: boolean;
-  /** Undefined when they are no longer available. */
+  /** Undefined when the inputs are no longer available. */
   readonly inputs: LiteralMap | undefined;
-  /** Undefined when there were none, or they are no longer available. */
+  /** Undefined when there were no outputs, or they are no longer available. */
   readonly outputs: LiteralMap | undefined;
-  /** Tasks that its attempts ran; none when it was itself recovered or cached. */
+  /** Tasks that the node's attempts ran; none when it was itself recovered or cached. */
   readonly tasks: readonly Identifier[];
-  /** Checkpoint location of its last attempt; empty when there is none. */
+  /** Checkpoint location of the node's last attempt; empty when there is none. */
   readonly checkpointUri: string;
   readonly deckUri: string;
   readonly cacheStatus: CatalogCacheStatus;

@@ -6,7 +6,8 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Inputs of an array with the lists from the blob store by value, as far as they have been read.
+ * Returns an array's inputs with lists from the blob store by value, or the addresses of lists that
+ * have not been read yet.
  */
 export function resolveOffloadedLists(state: RunState, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
   const { target } = array.model;

@@ -50,7 +50,8 @@ test("after a restart between the entry into a graph and its start, the start ev
   driver.reply("n0", "SUCCEEDED");
   driver.observe(read);
   driver.observe({ kind: "outputsWritten", uri: driver.writes.at(-1) ?? "" });
-  // With a small limit per observation, a process may write the entry and end before the start.
+  // A process with a small limit per observation may write that the graph was entered and exit
+  // before its start node has ended.
   const n1 = driver.resource.status.nodeStatus?.["n1"];
   expect(n1).toMatchObject({ workflowNodeStatus: { phase: 1 } });
   delete n1?.subNodeStatus;

@@ -16,8 +16,8 @@ export function inputLocation(state: RunState, node: RuntimeNode, inputs: Litera
 }
 
 /**
- * True when a file also holds inputs that messages carry: task executions name it. Items of arrays
- * have none of their own.
+ * True when a file holds the inputs even though messages carry them, so that task executions can
+ * name the file. Items of arrays have no such file.
  */
 export function storesInputsFile({ config }: RunState, { model, scope }: RuntimeNode): boolean {
   const { kind } = model.target;

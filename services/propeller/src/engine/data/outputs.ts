@@ -46,7 +46,7 @@ function bind(state: RunState, node: RuntimeNode): BoundInputs {
   return node === node.scope.failureNode ? { literals: withFailure(bound.literals, node.scope) } : bound;
 }
 
-/** Inputs of a node whose graph reads them repeatedly. */
+/** Binds a node's inputs once and keeps them, since its graph reads them repeatedly. */
 function bindOnce(state: RunState, owner: RuntimeNode): BoundInputs {
   if (owner.data.inputs !== undefined) return { literals: owner.data.inputs };
   const bound = bind(state, owner);
@@ -62,7 +62,7 @@ function bindOwn(state: RunState, node: RuntimeNode): BoundInputs {
   });
 }
 
-/** Outputs of a node of this graph by value, if known so now. */
+/** Outputs of a node of this graph by value, if available now. */
 function cachedOutputs(state: RunState, scope: Scope, id: string): LiteralMap | undefined {
   if (id === "" || id === START_NODE) return graphInputs(state, scope);
   const node = scope.nodes.get(id);
@@ -110,7 +110,7 @@ function requestOutputs(state: RunState, waiter: RuntimeNode, ids: readonly stri
   return undefined;
 }
 
-/** Outputs of a succeeded node by value, if known so now. */
+/** Outputs of a succeeded node by value, if available now. */
 export function outputsOf(state: RunState, node: RuntimeNode): LiteralMap | undefined {
   return (
     node.data.outputs ??
@@ -229,7 +229,7 @@ export function releaseOutputs(state: RunState, node: RuntimeNode): void {
   state.outputBudget.addKept(state.outputBudget.removeInline(node));
 }
 
-/** Outputs known by value at any time, for republishing. */
+/** Returns outputs that are available by value without a read, for republishing. */
 export function outputsByValue(state: RunState, node: RuntimeNode): LiteralMap | undefined {
   if (node.id === START_NODE) return graphInputs(state, node.scope);
   return node.data.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));

@@ -5,7 +5,7 @@ export type ArraySize = { readonly size: number } | { readonly error: ExecutionE
 
 /**
  * Computes the number of items: the length of the lists, which must agree. Bound inputs are the
- * same for all items and do not count; when all inputs are bound, one item runs (contract §5.8).
+ * same for all items and do not count; when all inputs are bound, one item runs.
  */
 export function arraySize(inputs: LiteralMap, boundInputs: readonly string[]): ArraySize {
   let size: number | undefined;

@@ -22,7 +22,7 @@ export function declaresNoOutputs({ model, scope }: RuntimeNode): boolean {
 
 /** Meaning of an event of the running attempt. */
 export type AttemptDecision =
-  /** Older than, or equal to, the known state. */
+  /** The event is older than the known state, or equal to it. */
   | { readonly kind: "ignore" }
   | { readonly kind: "progress"; readonly task: TaskNodeStatus }
   | { readonly kind: "succeed"; readonly outputs: NodeOutputs; readonly deckUri: string }
@@ -48,21 +48,21 @@ export const ABORTED_OUTSIDE: ExecutionErrorJson = {
 };
 
 /** Interprets an event of the attempt that `known` describes. `now` is in RFC 3339. */
-export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefined, now: string): AttemptDecision {
-  const event = told.event;
+export function decideTaskEvent(reported: TaskEvent, known: TaskNodeStatus | undefined, now: string): AttemptDecision {
+  const event = reported.event;
   if (event === undefined) return { kind: "ignore" };
   switch (event.phase) {
     case TaskExecution_Phase.SUCCEEDED: {
-      if (told.futuresUri !== "") return { kind: "expand", deckUri: told.deckUri };
+      if (reported.futuresUri !== "") return { kind: "expand", deckUri: reported.deckUri };
       const uri = event.outputResult.case === "outputUri" ? event.outputResult.value : "";
-      const value = told.outputs ?? (event.outputResult.case === "outputData" ? event.outputResult.value : undefined);
-      return { kind: "succeed", outputs: { value, uri }, deckUri: told.deckUri };
+      const value = reported.outputs ?? (event.outputResult.case === "outputData" ? event.outputResult.value : undefined);
+      return { kind: "succeed", outputs: { value, uri }, deckUri: reported.deckUri };
     }
     case TaskExecution_Phase.FAILED:
     case TaskExecution_Phase.RETRYABLE_FAILED: {
       const error = errorToJson(event.outputResult.case === "error" ? event.outputResult.value : undefined);
-      const recoverable = told.failure?.recoverable ?? event.phase === TaskExecution_Phase.RETRYABLE_FAILED;
-      return { kind: "fail", error, recoverable, cleanup: told.failure?.cleanup ?? false, deckUri: told.deckUri };
+      const recoverable = reported.failure?.recoverable ?? event.phase === TaskExecution_Phase.RETRYABLE_FAILED;
+      return { kind: "fail", error, recoverable, cleanup: reported.failure?.cleanup ?? false, deckUri: reported.deckUri };
     }
     case TaskExecution_Phase.ABORTED:
       return { kind: "aborted" };
@@ -71,20 +71,20 @@ export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefin
     case TaskExecution_Phase.RUNNING:
     case TaskExecution_Phase.INITIALIZING:
     case TaskExecution_Phase.WAITING_FOR_RESOURCES:
-      return progress(told, known, now);
+      return progress(reported, known, now);
     default:
-      // A phase that only newer builds know; a known phase follows it.
+      // A phase that only newer versions define; a known phase follows it.
       return { kind: "ignore" };
   }
 }
 
-function progress(told: TaskEvent, known: TaskNodeStatus | undefined, now: string): AttemptDecision {
-  const phase = taskPhaseOfEvent(told.event?.phase ?? TaskExecution_Phase.UNDEFINED, false);
-  const version = told.event?.phaseVersion ?? 0;
+function progress(reported: TaskEvent, known: TaskNodeStatus | undefined, now: string): AttemptDecision {
+  const phase = taskPhaseOfEvent(reported.event?.phase ?? TaskExecution_Phase.UNDEFINED, false);
+  const version = reported.event?.phaseVersion ?? 0;
   const knownPhase = known?.phase ?? TaskPhase.Undefined;
   if (phase < knownPhase || phase === TaskPhase.Undefined) return { kind: "ignore" };
   if (phase === knownPhase && version <= (known?.phaseVersion ?? 0)) return { kind: "ignore" };
-  const state = Buffer.from(told.pluginState).toString("base64");
+  const state = Buffer.from(reported.pluginState).toString("base64");
   return {
     kind: "progress",
     task: {

@@ -41,9 +41,9 @@ function settle(d: Driver, kind: CallKind, given: CallResult): void {
 }
 
 const askedOf = (d: Driver) => d.asks.map(({ call }) => call.kind);
-const takeAsks = (d: Driver) => d.asks.splice(0).map(({ call }) => call.kind);
+const takeCalls = (d: Driver) => d.asks.splice(0).map(({ call }) => call.kind);
 
-function told(d: Driver, text: string) {
+function reported(d: Driver, text: string) {
   const [node, phase] = text.split(" ");
   const found = d.events.filter((_, index) => `${node} ${phase}` === texts(d)[index]).at(-1)?.event;
   const nodeEvent = found?.event.case === "node" ? found.event.value : undefined;
@@ -69,7 +69,7 @@ describe("cached outputs", () => {
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
     expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
     expect(d.request("n1").inputs?.literals["a"]).toEqual(one.literals["o0"]);
-    const { meta, nodeEvent, event } = told(d, "n0 SUCCEEDED");
+    const { meta, nodeEvent, event } = reported(d, "n0 SUCCEEDED");
     expect(meta).toMatchObject({ cacheStatus: Status.CACHE_HIT, catalogKey: { artifactTag: { name: "t" } }, checkpointUri: "" });
     expect(nodeEvent?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
     expect(event?.outputs).toEqual(one);
@@ -105,7 +105,7 @@ describe("cached outputs", () => {
     d.takeEventTexts();
     d.observe({ kind: "outputsWritten", uri });
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED"]);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
     expect(d.takeRequests()).toEqual([]);
   });
 });
@@ -116,9 +116,9 @@ describe("outputs that are not in the cache", () => {
     answer(d, "catalogGet", undefined);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
-    expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
+    expect(reported(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
     d.takeEventTexts();
-    takeAsks(d);
+    takeCalls(d);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     expect(d.takeEventTexts()).toEqual([]);
     expect(d.asks).toMatchObject([
@@ -134,9 +134,12 @@ describe("outputs that are not in the cache", () => {
     ]);
     answer(d, "catalogPut", key);
     expect(d.takeEventTexts()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_POPULATED, catalogKey: { artifactTag: { name: "t" } } });
-    expect(told(d, "n0 SUCCEEDED").meta?.checkpointUri).not.toBe("");
-    expect(told(d, "n0 SUCCEEDED").event?.outputs).toEqual(one);
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({
+      cacheStatus: Status.CACHE_POPULATED,
+      catalogKey: { artifactTag: { name: "t" } },
+    });
+    expect(reported(d, "n0 SUCCEEDED").meta?.checkpointUri).not.toBe("");
+    expect(reported(d, "n0 SUCCEEDED").event?.outputs).toEqual(one);
   });
 
   it("are stored again under the same id after a restart before the end was durable", () => {
@@ -146,7 +149,7 @@ describe("outputs that are not in the cache", () => {
     const first = d.asks.at(-1)?.call;
     const again = d.restart(config);
     again.observe({ kind: "load" });
-    expect(takeAsks(again)).toEqual([]);
+    expect(takeCalls(again)).toEqual([]);
     expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
     again.reply("n0", "SUCCEEDED", { outputs: one });
     expect(again.asks.at(-1)?.call).toEqual(first);
@@ -157,10 +160,10 @@ describe("outputs that are not in the cache", () => {
   it("are not stored when the attempt fails", () => {
     const d = Driver.of(cached(), config);
     answer(d, "catalogGet", undefined);
-    takeAsks(d);
+    takeCalls(d);
     d.reply("n0", "FAILED", { recoverable: false });
-    expect(takeAsks(d)).toEqual([]);
-    expect(told(d, "n0 FAILED").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
+    expect(takeCalls(d)).toEqual([]);
+    expect(reported(d, "n0 FAILED").meta).toMatchObject({ cacheStatus: Status.CACHE_MISS });
   });
 });
 
@@ -174,10 +177,10 @@ describe("an unavailable catalog", () => {
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeGreaterThanOrEqual(defaultCacheConfig.lookupTimeout);
     expect(d.now - Date.parse("2026-11-21T10:00:00.250Z")).toBeLessThan(defaultCacheConfig.lookupTimeout * 4);
-    takeAsks(d);
+    takeCalls(d);
     d.reply("n0", "SUCCEEDED", { outputs: one });
-    expect(takeAsks(d)).toEqual([]);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
+    expect(takeCalls(d)).toEqual([]);
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
   });
 
   it("is not asked again after it refused a lookup", () => {
@@ -191,36 +194,36 @@ describe("an unavailable catalog", () => {
     answer(d, "catalogGet", undefined);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     d.takeEventTexts();
-    for (let i = 0; i < 100 && told(d, "n0 SUCCEEDED").nodeEvent === undefined; i++) {
+    for (let i = 0; i < 100 && reported(d, "n0 SUCCEEDED").nodeEvent === undefined; i++) {
       settle(d, "catalogPut", { kind: "error", message: "down" });
-      if (told(d, "n0 SUCCEEDED").nodeEvent === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
+      if (reported(d, "n0 SUCCEEDED").nodeEvent === undefined) d.advance((d.run.nextTimerAt ?? d.now) - d.now);
     }
     // Control planes show the cache status only with its key.
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
     expect(d.resource.status.nodeStatus?.["n0"]?.catalog).toMatchObject({ status: Status.CACHE_PUT_FAILURE });
     const next = d.restart(config);
     next.observe({ kind: "load" });
-    expect(told(next, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
+    expect(reported(next, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
   });
 });
 
 it("an execution that overwrites the cache performs no lookup and replaces the stored outputs", () => {
   const d = Driver.of(cached(true, { overwriteCache: true }), config);
-  expect(takeAsks(d)).toEqual([]);
+  expect(takeCalls(d)).toEqual([]);
   expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   d.reply("n0", "RUNNING");
-  expect(told(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_SKIPPED });
+  expect(reported(d, "n0 RUNNING").meta).toMatchObject({ cacheStatus: Status.CACHE_SKIPPED });
   d.reply("n0", "SUCCEEDED", { outputs: one });
   expect(d.asks).toMatchObject([{ call: { kind: "catalogPut", overwrite: true } }]);
 });
 
 it("without a configured catalog no calls are made", () => {
   const d = Driver.of(cached(true));
-  expect(takeAsks(d)).toEqual([]);
+  expect(takeCalls(d)).toEqual([]);
   expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
   d.reply("n0", "SUCCEEDED", { outputs: one });
-  expect(takeAsks(d)).toEqual([]);
-  expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
+  expect(takeCalls(d)).toEqual([]);
+  expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({
     cacheStatus: Status.CACHE_DISABLED,
     reservationStatus: Reservation.RESERVATION_DISABLED,
   });
@@ -245,11 +248,11 @@ describe("a task with a serialized cache", () => {
     expect(askedOf(d)).toEqual(["catalogGet", "catalogReserve", "catalogGet"]);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
-    expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_ACQUIRED });
+    expect(reported(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_ACQUIRED });
     d.reply("n0", "SUCCEEDED", { outputs: one });
     expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogPut", owner: "exec-n0-0" } });
     answer(d, "catalogPut", key);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({
       cacheStatus: Status.CACHE_POPULATED,
       reservationStatus: Reservation.RESERVATION_RELEASED,
     });
@@ -261,7 +264,7 @@ describe("a task with a serialized cache", () => {
     answer(d, "catalogReserve", ours);
     answer(d, "catalogGet", hit);
     expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
-    expect(takeAsks(d)).toContain("catalogRelease");
+    expect(takeCalls(d)).toContain("catalogRelease");
   });
 
   it("waits while another execution holds the reservation, polls, and uses the stored outputs", () => {
@@ -271,19 +274,19 @@ describe("a task with a serialized cache", () => {
     answer(d, "catalogGet", undefined);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: "waiting on serialized cache" });
     for (let i = 0; i < 5; i++) {
-      takeAsks(d);
+      takeCalls(d);
       d.advance(15_000);
       expect(askedOf(d)).toContain("catalogReserve");
       answer(d, "catalogReserve", theirs);
       answer(d, "catalogGet", undefined);
     }
     expect(d.takeRequests()).toEqual([]);
-    takeAsks(d);
+    takeCalls(d);
     d.advance(15_000);
     answer(d, "catalogReserve", theirs);
     answer(d, "catalogGet", hit);
     expect(d.takeRequests()).toEqual(["n1/0 RUN"]);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
+    expect(reported(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_HIT });
   });
 
   it("keeps waiting after a restart without sending a request", () => {
@@ -305,14 +308,14 @@ describe("a task with a serialized cache", () => {
     const again = d.restart(config);
     again.observe({ kind: "load" });
     expect(again.takeRequests()).toEqual(["n0/0 RUN"]);
-    expect(takeAsks(again)).toEqual(["catalogReserve"]);
+    expect(takeCalls(again)).toEqual(["catalogReserve"]);
   });
 
   it("extends its reservation while it runs", () => {
     const d = reserved();
     d.reply("n0", "RUNNING");
     for (let i = 0; i < 10; i++) {
-      takeAsks(d);
+      takeCalls(d);
       d.advance(10_000);
       expect(askedOf(d)).toEqual(["catalogReserve"]);
       answer(d, "catalogReserve", ours);
@@ -321,18 +324,18 @@ describe("a task with a serialized cache", () => {
 
   it("releases the reservation after a permanent failure and an abort, and not between attempts", () => {
     const d = reserved();
-    takeAsks(d);
+    takeCalls(d);
     d.reply("n0", "FAILED");
-    expect(takeAsks(d)).toEqual([]);
+    expect(takeCalls(d)).toEqual([]);
     d.advance(1_000);
     expect(d.takeRequests().at(-1)).toBe("n0/0 FINALIZE");
-    expect(takeAsks(d)).toEqual(["catalogReserve"]);
+    expect(takeCalls(d)).toEqual(["catalogReserve"]);
     const stopped = reserved();
-    takeAsks(stopped);
+    takeCalls(stopped);
     stopped.observe({ kind: "abort" });
-    expect(takeAsks(stopped)).not.toContain("catalogRelease");
+    expect(takeCalls(stopped)).not.toContain("catalogRelease");
     stopped.reply("n0", "ABORTED");
-    expect(takeAsks(stopped)).toContain("catalogRelease");
+    expect(takeCalls(stopped)).toContain("catalogRelease");
   });
 
   it("reserves again for the next attempt", () => {
@@ -342,9 +345,9 @@ describe("a task with a serialized cache", () => {
     answer(d, "catalogReserve", ours);
     answer(d, "catalogGet", undefined);
     expect(d.takeRequests().at(-1)).toBe("n0/1 RUN");
-    takeAsks(d);
+    takeCalls(d);
     d.reply("n0", "FAILED", { recoverable: false });
-    expect(takeAsks(d)).toContain("catalogRelease");
+    expect(takeCalls(d)).toContain("catalogRelease");
   });
 
   it("runs without a reservation when the catalog stays unavailable", () => {
@@ -356,6 +359,6 @@ describe("a task with a serialized cache", () => {
     }
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     d.reply("n0", "RUNNING");
-    expect(told(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_FAILURE });
+    expect(reported(d, "n0 RUNNING").meta).toMatchObject({ reservationStatus: Reservation.RESERVATION_FAILURE });
   });
 });

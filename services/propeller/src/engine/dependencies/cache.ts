@@ -77,7 +77,7 @@ export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunn
   if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return proceedToCompute(state, node, cache);
   if (node.status.message !== AWAITING_RESERVATION) {
     if (maybeRunning) {
-      // It held the reservation when the attempt was requested before the restart.
+      // The node held the reservation when the attempt was requested before the restart.
       cache.holdsReservation = true;
       cache.mayCompute = true;
       keepReservation(state, node);
@@ -217,7 +217,7 @@ export function storeOutputs(
   const { cache } = node.calls;
   const config = state.config.cache;
   if (node.calls.recoveredFrom !== undefined || cache === undefined || config === undefined || !storesOutputs(state, node)) return "done";
-  // Storage was tried before the outputs were written.
+  // The catalog call was already made, before the outputs were written to the blob store.
   if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
   const answer = call(state, node, {
     kind: "catalogPut",
@@ -264,7 +264,7 @@ function cacheOf(state: RunState, node: RuntimeNode, inputs: LiteralMap): NodeCa
   return node.calls.cache;
 }
 
-/** `unknown`: the catalog has not answered within the timeout, or refuses. */
+/** `unknown`: the catalog has not answered within the timeout, or rejects the call. */
 type LookupResult = { readonly hit: CachedOutputs | undefined } | "unknown";
 
 function callCatalogGet(state: RunState, node: RuntimeNode, { plan }: NodeCache): LookupResult | undefined {
@@ -288,8 +288,8 @@ function callCatalogReserve(
 
 function hasTimedOut(state: RunState, node: RuntimeNode, kind: keyof CatalogCalls): boolean {
   const pending = callProgress(node, kind);
-  const patience = state.config.cache?.lookupTimeout ?? 0;
-  return pending?.error !== undefined && state.observation.now >= pending.firstSentAt + patience;
+  const lookupTimeoutMs = state.config.cache?.lookupTimeout ?? 0;
+  return pending?.error !== undefined && state.observation.now >= pending.firstSentAt + lookupTimeoutMs;
 }
 
 function useHit(

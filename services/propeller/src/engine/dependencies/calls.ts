@@ -103,7 +103,7 @@ export function onCallResult(state: RunState, id: string, answer: CallResult): v
     pending.error = undefined;
     pending.result = answer;
   }
-  // Also after an error: the caller may have reached its timeout.
+  // Enqueues the node even after an error, since the caller's timeout may have passed.
   state.queues.enqueueNode(node);
 }
 

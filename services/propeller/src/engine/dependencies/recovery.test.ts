@@ -35,7 +35,7 @@ const former: PriorNode = {
   childExecution: undefined,
 };
 
-function tell(d: Driver, nodeId: string, value: PriorNode | undefined): void {
+function report(d: Driver, nodeId: string, value: PriorNode | undefined): void {
   answer(d, nodeId, { kind: "value", value });
 }
 
@@ -55,7 +55,7 @@ describe("a node of a recovering execution", () => {
     const d = Driver.of(spec);
     expect(d.asks).toMatchObject([{ call: { kind: "readPriorNode", id: { nodeId: "n0", executionId: { name: "former" } } } }]);
     expect(d.takeEventTexts()).toEqual(["workflow RUNNING", "start-node SUCCEEDED"]);
-    tell(d, "n0", former);
+    report(d, "n0", former);
     expect(d.takeEventTexts()).toEqual(["n0 RECOVERED"]);
     expect(d.takeRequests()).toEqual([]);
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 12 });
@@ -63,9 +63,9 @@ describe("a node of a recovering execution", () => {
     expect(told).toMatchObject({ inputs: numbers({ a: 7 }), outputs: numbers({ o0: 1 }) });
     expect(node?.outputResult.value).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb");
     expect(node?.targetMetadata).toMatchObject({ case: "taskNodeMetadata", value: { checkpointUri: "" } });
-    tell(d, "n1", undefined);
+    report(d, "n1", undefined);
     expect(d.asks.at(-1)).toMatchObject({ call: { id: { nodeId: "n1-0-n0" } } });
-    tell(d, "n1-0-n0", { ...former, inputs: numbers({ a: 1 }), tasks: [] });
+    report(d, "n1-0-n0", { ...former, inputs: numbers({ a: 1 }), tasks: [] });
     expect(d.takeEventTexts()).toContain("workflow SUCCEEDED");
     expect(d.takeRequests()).toEqual([]);
   });
@@ -80,21 +80,21 @@ describe("a node of a recovering execution", () => {
     ["ran another version of the task", { ...former, tasks: [task("v0")] }],
   ])("runs when its original %s", (_, value) => {
     const d = Driver.of(spec);
-    tell(d, "n0", value);
+    report(d, "n0", value);
     expect(d.takeRequests()).toEqual(["n0/0 RUN"]);
     expect(d.takeEventTexts()).toContain("n0 QUEUED");
   });
 
   it("continues from the checkpoint of its failed original, also after a restart", () => {
     const d = Driver.of(spec);
-    tell(d, "n0", { ...former, succeeded: false });
+    report(d, "n0", { ...former, succeeded: false });
     expect(d.request("n0").previousCheckpointUri).toBe("s3://former/checkpoints");
     d.reply("n0", "RUNNING");
     const again = d.restart();
     again.observe({ kind: "load" });
     expect(again.request("n0").previousCheckpointUri).toBe("s3://former/checkpoints");
     const other = Driver.of(spec);
-    tell(other, "n0", { ...former, inputs: numbers({ a: 8 }) });
+    report(other, "n0", { ...former, inputs: numbers({ a: 8 }) });
     expect(other.request("n0").previousCheckpointUri).toBe("");
   });
 
@@ -111,7 +111,7 @@ describe("a node of a recovering execution", () => {
     const d = Driver.of(spec);
     const again = d.restart();
     again.observe({ kind: "load" });
-    tell(again, "n0", former);
+    report(again, "n0", former);
     const third = again.restart();
     third.observe({ kind: "load" });
     expect(third.asks.map(({ call }) => (call.kind === "readPriorNode" ? call.id.nodeId : call.kind))).toEqual(["n1"]);
@@ -119,7 +119,7 @@ describe("a node of a recovering execution", () => {
 
   it("reports the same after a restart when its original had no outputs", () => {
     const d = Driver.of({ ...spec, main: { nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "sleep", ms: 1_000 } } } });
-    tell(d, "n0", { ...former, outputs: undefined, tasks: [] });
+    report(d, "n0", { ...former, outputs: undefined, tasks: [] });
     const again = d.restart();
     again.observe({ kind: "load" });
     const [first, second] = [eventOf(d, "n0"), eventOf(again, "n0")];
@@ -131,14 +131,14 @@ describe("a node of a recovering execution", () => {
   it("reads its original before it looks into the cache", () => {
     const d = Driver.of(spec, { cache: defaultCacheConfig });
     expect(d.asks.map(({ call }) => call.kind)).toEqual(["readPriorNode"]);
-    tell(d, "n0", undefined);
+    report(d, "n0", undefined);
     expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogGet" } });
   });
 
   it("keeps the child execution of its original, and reuses all its contents", () => {
     const d = Driver.of({ ...spec, main: { nodes: { n1: { kind: "sub", graph: "g", inputs: { a: ".a" } } }, outputs: { o0: "n1.o0" } } });
     const childExecution = create(WorkflowExecutionIdentifierSchema, { project: "p", domain: "d", name: "child" });
-    tell(d, "n1", { ...former, tasks: [], childExecution });
+    report(d, "n1", { ...former, tasks: [], childExecution });
     expect(eventOf(d, "n1").node?.targetMetadata).toMatchObject({
       case: "workflowNodeMetadata",
       value: { executionId: { name: "child" } },

@@ -19,7 +19,7 @@ export interface CurrentNode {
   readonly inputs: LiteralMap;
   /** Undefined for nodes without a task. */
   readonly task: Identifier | undefined;
-  /** Other nodes bind its outputs. */
+  /** True when other nodes bind the node's outputs. */
   readonly isBound: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Maximum error text in events and statuses, UTF-16 units (contract §5.3). */
+/** Maximum error text in events and statuses, UTF-16 units. */
 export const MAX_ERROR_MESSAGE = 100 * 1024;
 /** Maximum `message` of a status, UTF-16 units. */
 export const MAX_STATUS_MESSAGE = 1024;

@@ -14,12 +14,12 @@ const spec: WorkflowSpec = {
 test("errors of many nodes are complete in events and bounded in the status, also after a restart", () => {
   let d = Driver.of(spec);
   const message = `BEGIN${"x".repeat(2 * MAX_ERROR_MESSAGE)}END`;
-  const told: number[] = [];
+  const sizes: number[] = [];
   const failAll = (from: number, to: number) => {
     for (let i = from; i < to; i++) d.reply(`n${i}`, "FAILED", { code: "Loud", message });
     for (const { event } of d.events)
       if (event.event.case === "node" && event.event.value.outputResult.case === "error")
-        told.push(event.event.value.outputResult.value.message.length);
+        sizes.push(event.event.value.outputResult.value.message.length);
   };
   failAll(0, NODES / 2);
   d = d.restart();
@@ -30,7 +30,7 @@ test("errors of many nodes are complete in events and bounded in the status, als
   expect(messages).toHaveLength(NODES);
   expect(messages.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(512 * 1024 + NODES * 1024);
   for (const text of messages) expect(text).toMatch(/BEGINx+\.\.\. <Message Truncated> \.\.\.x+END$/);
-  expect(told.length).toBe(NODES);
-  for (const length of told) expect(length).toBeGreaterThan(MAX_ERROR_MESSAGE - 10);
+  expect(sizes.length).toBe(NODES);
+  for (const length of sizes) expect(length).toBeGreaterThan(MAX_ERROR_MESSAGE - 10);
   expect(JSON.stringify(d.resource.status).length).toBeLessThan(512 * 1024);
 });

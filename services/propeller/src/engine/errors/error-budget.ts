@@ -8,8 +8,8 @@ import { boundMessage, MAX_STATUS_MESSAGE } from "./bound-message.js";
 const MAX_TOTAL_BYTES = 512 * 1024;
 
 /**
- * Bounds the total of error texts in a workflow's status, for very many nodes that fail with long
- * ones; each text has its own bound. Events carry them in full.
+ * Limits the total of error texts in a workflow's status, for workflows in which very many nodes
+ * fail with long texts. Each text has its own limit as well. Events carry the texts in full.
  */
 export class ErrorBudget {
   #held = 0;

@@ -17,7 +17,7 @@ export function errorToJson(error: ExecutionError | undefined): ExecutionErrorJs
   };
 }
 
-/** Converts it to the form of events. */
+/** Converts an error to its form in events. */
 export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
   const time = error.timestamp === undefined ? Number.NaN : Date.parse(error.timestamp);
   return create(ExecutionErrorSchema, {
@@ -30,7 +30,7 @@ export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
   });
 }
 
-/** Converts it to the form of nested statuses. */
+/** Converts an error to its form in nested statuses. */
 export function errorToPlain(error: ExecutionErrorJson): GoErrorJson {
   const { code, message, kind, errorUri, timestamp, worker } = errorFromJson(error);
   return {
@@ -43,14 +43,14 @@ export function errorToPlain(error: ExecutionErrorJson): GoErrorJson {
   };
 }
 
-/** Converts it back. */
+/** Converts an error back from its form in nested statuses. */
 export function errorFromPlain(error: GoErrorJson): ExecutionErrorJson {
   const { timestamp } = error;
   return errorToJson(
     create(ExecutionErrorSchema, {
       code: error.code,
       message: error.message,
-      // Statuses of earlier versions have the name.
+      // Statuses written by earlier versions contain the name instead of the number.
       kind: typeof error.kind === "number" ? error.kind : kindOf(error.kind),
       errorUri: error.error_uri ?? "",
       timestamp: timestamp && { seconds: BigInt(timestamp.seconds ?? 0), nanos: timestamp.nanos ?? 0 },

@@ -7,13 +7,13 @@ import type { Scope } from "../graph/runtime.js";
 const ERROR_INPUT = "err";
 
 /**
- * Adds the error and the failed node to a failure node's inputs, where the node declares that input
- * (contract §5.2).
+ * Adds the error and the failed node to a failure node's inputs, where the node declares that
+ * input.
  */
 export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
   if (inputs.literals[ERROR_INPUT] === undefined || scope.error === undefined) return inputs;
-  const told = clone(LiteralMapSchema, inputs);
-  told.literals[ERROR_INPUT] = create(LiteralSchema, {
+  const withError = clone(LiteralMapSchema, inputs);
+  withError.literals[ERROR_INPUT] = create(LiteralSchema, {
     value: {
       case: "scalar",
       value: {
@@ -32,5 +32,5 @@ export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
       },
     },
   });
-  return told;
+  return withError;
 }

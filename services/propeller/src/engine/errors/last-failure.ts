@@ -3,7 +3,7 @@ import { START_NODE } from "../graph/index-graph.js";
 
 /**
  * Selects, among several failed nodes, the one whose error the workflow reports when it finishes
- * executable nodes: the last in depth-first order from the start (contract §5.2).
+ * executable nodes: the last in depth-first order from the start.
  */
 export function lastFailure(scope: Scope): RuntimeNode | undefined {
   const seen = new Set<string>();

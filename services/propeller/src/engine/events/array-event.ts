@@ -28,7 +28,7 @@ export interface ArrayEventFacts {
   readonly inputUri?: string | undefined;
   readonly outputUri?: string | undefined;
   readonly error?: ExecutionErrorJson | undefined;
-  /** By value, when no blob holds them. */
+  /** Inputs by value; absent when a file in the blob store holds them. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
 }

@@ -42,8 +42,8 @@ function itemPhase(node: RuntimeNode, phase: NodeExecution_Phase): TaskExecution
       return TaskExecution_Phase.QUEUED;
     case NodeExecution_Phase.RUNNING:
     case NodeExecution_Phase.DYNAMIC_RUNNING: {
-      const told = taskEventPhase(node.status.TaskNodeStatus?.phase ?? 0);
-      return told === TaskExecution_Phase.UNDEFINED ? TaskExecution_Phase.QUEUED : told;
+      const phase = taskEventPhase(node.status.TaskNodeStatus?.phase ?? 0);
+      return phase === TaskExecution_Phase.UNDEFINED ? TaskExecution_Phase.QUEUED : phase;
     }
     case NodeExecution_Phase.SUCCEEDED:
     case NodeExecution_Phase.RECOVERED:

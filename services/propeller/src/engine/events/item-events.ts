@@ -91,8 +91,8 @@ export function publishArrayEnd(state: RunState, node: RuntimeNode, end: ArrayEn
 }
 
 /**
- * An array aborted before its start has no published task execution. One whose lists do not match
- * is published as aborted, since its task did not fail.
+ * Publishes nothing for an array aborted before its start, since no task execution is published. An
+ * array whose lists do not match is published as aborted, since its task did not fail.
  */
 function publishNeverStarted(state: RunState, node: RuntimeNode, end: ArrayEnd): void {
   switch (end.phase) {

@@ -46,11 +46,11 @@ export interface NodeEventDetails {
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   /** The graph that a dynamic node runs. */
   readonly dynamic?: MessageInitShape<typeof DynamicWorkflowNodeMetadataSchema> | undefined;
-  /** Location of its compiled form, when the event does not include it. */
+  /** Location of the graph's compiled form, when the event does not include it. */
   readonly dynamicUri?: string | undefined;
   /** Outcome of cache lookup, reservation and storage. */
   readonly cache?: Pick<NodeCache, "status" | "key" | "reservation"> | undefined;
-  /** By value, when no blob holds them. */
+  /** Inputs by value; absent when a file in the blob store holds them. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
 }
@@ -98,13 +98,13 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     outputs: details.outputs,
     sequence: facts.sequence,
     dynamicWorkflowUri: details.dynamicUri ?? "",
-    // The sink adds the resource's key.
+    // The sink adds the `namespace/name` key of the resource.
     workflowKey: "",
     endedNodes: 0,
   };
 }
 
-/** True when nodes below it publish events. */
+/** True when nodes below such a node publish events. */
 function isParent(target: NodeTarget): boolean {
   return target.kind === "subWorkflow" || (target.kind === "array" && itemReportingOf(target.subNode) === "nodes");
 }

@@ -1,7 +1,7 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { errorFromJson } from "../errors/error-json.js";
 
-/** Result of an end: its error, else its outputs' location, else none. */
+/** Result in a terminal event: the error, else the outputs' location, else none. */
 export function outputResult({
   error,
   outputUri,

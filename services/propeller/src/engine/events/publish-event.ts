@@ -67,7 +67,10 @@ export function publishAttemptEvent(
   state.effects.emit({ kind: "publish", event }, timing);
 }
 
-/** Always held: the event's version is in the status. */
+/**
+ * Publishes an event of an array's task execution after the status write, since the status holds
+ * the event's version.
+ */
 export function publishArrayTaskEvent(
   state: RunState,
   facts: Omit<ArrayEventFacts, "executionId" | "producerId" | "now" | "sequence">,
@@ -82,7 +85,7 @@ export function publishArrayTaskEvent(
   state.effects.emit({ kind: "publish", event }, "afterWrite");
 }
 
-/** Always held: the last published reason is in the status. */
+/** Publishes a blocker after the status write, since the status holds the last published reason. */
 export function publishBlockerEvent(state: RunState, reason: string): void {
   const event = blockerEvent({
     executionId: state.model.executionId,

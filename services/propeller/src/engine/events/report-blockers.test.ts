@@ -22,7 +22,7 @@ test("the blocking reason of an execution is reported once, again after a restar
   next.observe({ kind: "plugins", plugins: served("spark", "ray") });
   expect(noticesOf(next)).toEqual(["notice "]);
 
-  // It is unknown whether the message has arrived.
+  // The process exits before it is known whether the message has arrived.
   const last = next.restart();
   last.observe({ kind: "load" });
   expect(noticesOf(last)).toEqual(["notice "]);

@@ -17,7 +17,7 @@ export interface WorkflowEventFacts {
   readonly sequence: bigint;
   readonly error?: ExecutionErrorJson | undefined;
   readonly outputUri?: string | undefined;
-  /** By value, when no blob is at `outputUri`. */
+  /** Outputs by value; absent when a file at `outputUri` holds them. */
   readonly outputs?: LiteralMap | undefined;
   /** With a terminal phase: number of nodes whose ends were published. */
   readonly endedNodes?: number | undefined;

@@ -7,11 +7,14 @@ export interface TaskRequestState {
   readonly sentAt: number;
   /** Time of the last new report of the plugin service, ms. */
   readonly lastEventAt: number;
-  /** Number of sends without news in between. */
+  /** Number of sends since the last new report. */
   readonly sendCount: number;
 }
 
-/** The current attempt of a node. Times in ms, exact while this process lives. */
+/**
+ * The current attempt of a node. Times in ms; after a restart they have the precision of the stored
+ * status.
+ */
 export class NodeAttempt {
   request: TaskRequestState | undefined;
   queuedAt: number | undefined;
@@ -41,17 +44,17 @@ export class NodeAttempt {
     if (this.request !== undefined) this.request = { ...this.request, lastEventAt: now };
   }
 
-  /** The report was news: resends start again with the shortest delay. */
+  /** Notes a report with new information: resends start again with the shortest delay. */
   progressed(): void {
     if (this.request !== undefined) this.request = { ...this.request, sendCount: 1 };
   }
 
-  /** Nothing is requested any more: the attempt has ended. */
+  /** Ends the request: the attempt has ended. */
   closeRequest(): void {
     this.request = undefined;
   }
 
-  /** `at`: by the plugin service's clock. */
+  /** Notes the attempt's reported end; `at` is by the plugin service's clock, ms. */
   terminalReported(at: number): void {
     this.terminalReportedAt = at;
   }
@@ -68,7 +71,7 @@ export class NodeAttempt {
     this.startedAt = now;
   }
 
-  /** The attempt is blocked, since now unless it was before. */
+  /** Notes the time from which the attempt is blocked, unless it is blocked already. */
   blocked(now: number | undefined): void {
     this.blockedSince ??= now;
   }
@@ -85,7 +88,7 @@ export class NodeAttempt {
     this.supersededAt = at;
   }
 
-  /** The next attempt starts. */
+  /** Resets the times for the next attempt. */
   startNext(now: number): void {
     this.supersededAt ??= now;
     this.startedAt = undefined;
@@ -99,7 +102,10 @@ export class NodeAttempt {
     this.supersededAt = supersededAt;
   }
 
-  /** Judges no later report: no attempt has ended by a report, or was followed by another. */
+  /**
+   * True when no later report depends on this record: no attempt was ended by a report, superseded,
+   * or aborted as a zombie.
+   */
   get isForgettable(): boolean {
     return this.terminalReportedAt === undefined && this.supersededAt === undefined && this.zombieAbortedAt === 0;
   }

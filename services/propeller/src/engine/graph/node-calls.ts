@@ -54,7 +54,7 @@ export class NodeCalls {
     this.childState = state;
   }
 
-  /** The child is known to exist. */
+  /** Notes that the child exists. */
   childCreated(): void {
     this.childState = "exists";
     this.hasChildExecution = true;
@@ -64,19 +64,19 @@ export class NodeCalls {
     this.hasChildExecution = has;
   }
 
-  /** The next attempt has no child yet. */
+  /** Resets the child's state for the next attempt. */
   resetChild(): void {
     this.childState = "none";
     this.hasChildExecution = false;
   }
 
-  /** Drops what only a node that has not ended needs. */
+  /** Drops the state that only an unfinished node needs. */
   end(): void {
     this.cache = undefined;
     this.recoveredFrom = undefined;
   }
 
-  /** The node starts again. */
+  /** Resets all calls, since the node starts again. */
   reset(): void {
     this.cache = undefined;
     this.recoveryChecked = false;

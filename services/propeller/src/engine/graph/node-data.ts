@@ -1,11 +1,14 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 export interface UncommittedSuccess {
-  /** Also kept by value, if small enough; undefined when only their location is known. */
+  /** The outputs by value, if small enough; undefined when only their location is known. */
   readonly value: LiteralMap | undefined;
   readonly deckUri: string;
   readonly uri: string;
-  /** Stored at `uri` once the node's `pendingWrites` are done; else they exist only here. */
+  /**
+   * True: the outputs are at `uri` once the node's `pendingWrites` are done. False: they exist only
+   * here.
+   */
   readonly stored: boolean;
 }
 
@@ -14,11 +17,11 @@ export class NodeData {
   inputs: LiteralMap | undefined;
   /** The inputs are in the blob store. */
   inputsInBlobStore = false;
-  /** An item that selects its inputs from the array's own. */
+  /** True for an item that selects its inputs from the array's own. */
   readsArrayInputs = false;
   /** Outputs by value, while consumers may need them. */
   outputs: LiteralMap | undefined;
-  /** Blobs that it waits for. */
+  /** Blobs that the node waits for. */
   pendingReads: Set<string> | undefined;
   /** Blobs being written before the node continues. */
   pendingWrites: Set<string> | undefined;
@@ -69,13 +72,13 @@ export class NodeData {
     this.uncommittedSuccess = success;
   }
 
-  /** Holds nothing that an ended node needs. */
+  /** True when an ended node needs nothing of this record. */
   get isEmpty(): boolean {
     const { outputs, readsArrayInputs, pendingReads, pendingWrites } = this;
     return outputs === undefined && !readsArrayInputs && pendingReads === undefined && pendingWrites === undefined;
   }
 
-  /** Drops what only a node that has not ended needs. */
+  /** Drops the data that only an unfinished node needs. */
   end(): void {
     this.inputs = undefined;
     this.uncommittedSuccess = undefined;

@@ -12,7 +12,7 @@ export class NodeLifecycle {
   inNodeQueue = false;
   /** In the queue of nodes that wait for capacity. */
   inStartQueue = false;
-  /** Reason of its abort; undefined while it is not being aborted. */
+  /** Reason of the node's abort; undefined while the node is not being aborted. */
   abortReason: string | undefined;
 
   start(takesSlot: boolean): void {
@@ -42,7 +42,7 @@ export class NodeLifecycle {
     this.abortReason = reason;
   }
 
-  /** The abort is complete, or the node succeeded before it. */
+  /** Clears the abort, which is complete or came after the node's success. */
   clearAbort(): void {
     this.abortReason = undefined;
   }

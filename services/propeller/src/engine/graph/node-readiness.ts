@@ -1,4 +1,7 @@
-/** Progress of the nodes around a node, and what of it may have run ahead of the status. */
+/**
+ * Progress of a node's neighbours in the graph, and which steps of the node may have run ahead of
+ * the status.
+ */
 export class NodeReadiness {
   /** Upstream nodes that have not ended. */
   pendingUpstream: number;
@@ -6,7 +9,10 @@ export class NodeReadiness {
   unsuccessfulUpstream = 0;
   /** Consumers that have not ended. */
   consumers: number;
-  /** Observation in which it became ready; later starts wait for the status to be durable. */
+  /**
+   * Observation in which the node became ready. A start in a later observation waits for the status
+   * to be durable.
+   */
   readyAtObservation = -1;
   /**
    * The attempt ran when this process loaded the workflow: a later step may have started without
@@ -14,12 +20,13 @@ export class NodeReadiness {
    */
   maybeAheadOfStatus = false;
   /**
-   * It may have succeeded before this process loaded the workflow, and dependents may have started.
+   * The node may have succeeded before this process loaded the workflow, and dependents may have
+   * started.
    */
   maybeSucceeded = false;
   /**
-   * It became ready by the end of such a node and could not start at once: it may have started
-   * before the restart.
+   * The node became ready by the end of a node that may have ended before the restart, and could
+   * not start at once. It may therefore have started before the restart as well.
    */
   maybeStarted = false;
 
@@ -57,7 +64,7 @@ export class NodeReadiness {
     this.maybeSucceeded = maybe;
   }
 
-  /** Notes that the node may have started before a restart, if so; never takes it back. */
+  /** Notes that the node may have started before a restart, if `maybe`; never reverts that. */
   addMaybeStarted(maybe: boolean): void {
     this.maybeStarted ||= maybe;
   }

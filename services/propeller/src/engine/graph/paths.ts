@@ -1,4 +1,4 @@
-/** Blob store locations of a node in Flyte's layout (contract §5.4). */
+/** Blob store locations of a node in Flyte's layout. */
 
 /** `{metadata prefix}/{project}-{domain}-{name}`. */
 export function executionDataDir(prefix: string, id: { project: string; domain: string; name: string }): string {
@@ -50,7 +50,7 @@ export function futuresUri(dir: string): string {
   return `${dir}/futures.pb`;
 }
 
-/** Compiled form of that spec. */
+/** Compiled form of the spec that a dynamic task produced. */
 export function compiledUri(dir: string): string {
   return `${dir}/dynamic_compiled.pb`;
 }

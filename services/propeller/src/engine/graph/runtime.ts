@@ -144,7 +144,7 @@ export class RuntimeNode {
 
   readonly model: NodeModel;
   readonly scope: Scope;
-  /** Branch of which it is an arm. */
+  /** Branch of which the node is an arm. */
   readonly branch: RuntimeNode | undefined;
   /** Sort key: position in its graphs, outermost first. */
   readonly topologicalKey: string;
@@ -178,7 +178,7 @@ export class RuntimeNode {
     return this.#attempt ?? NO_ATTEMPT;
   }
 
-  /** The current attempt, for a change. */
+  /** Returns the record of the current attempt for changes; creates it before the first one. */
   changeAttempt(): Readonly<NodeAttempt> {
     this.#attempt ??= new NodeAttempt();
     return this.#attempt;
@@ -188,7 +188,7 @@ export class RuntimeNode {
     return this.#data ?? NO_DATA;
   }
 
-  /** Inputs and outputs, for a change. */
+  /** Returns the record of inputs and outputs for changes; creates it before the first one. */
   changeData(): Readonly<NodeData> {
     this.#data ??= new NodeData();
     return this.#data;
@@ -198,7 +198,7 @@ export class RuntimeNode {
     return this.#calls ?? NO_CALLS;
   }
 
-  /** Calls, for a change. */
+  /** Returns the record of calls for changes; creates it before the first one. */
   changeCalls(): Readonly<NodeCalls> {
     this.#calls ??= new NodeCalls();
     return this.#calls;
@@ -208,13 +208,15 @@ export class RuntimeNode {
     return this.#graph ?? NO_GRAPH;
   }
 
-  /** Graph below the node, for a change. */
+  /**
+   * Returns the record of the graph below the node for changes; creates it before the first one.
+   */
   changeGraph(): Readonly<NodeGraph> {
     this.#graph ??= new NodeGraph();
     return this.#graph;
   }
 
-  /** Drops what only a node that has not ended needs. */
+  /** Drops the state that only an unfinished node needs. */
   releaseAtEnd(): void {
     this.lifecycle.clearAbort();
     this.#attempt?.closeRequest();

@@ -32,7 +32,7 @@ function releaseKeepingStatuses(state: RunState, childScope: Scope): Record<stri
     state.timers.cancel(below);
     cancelCalls(state, below);
     if (below.childScope === undefined) continue;
-    // It was aborted and keeps its last state.
+    // This node was aborted and keeps its last status.
     const subNodeStatus = releaseKeepingStatuses(state, below.childScope);
     below.changeGraph().leave();
     state.status.setNode(below, { ...below.status, subNodeStatus });

@@ -48,7 +48,8 @@ export function succeedNode(state: RunState, node: RuntimeNode, { outputs: given
     cache: recoveredFrom === undefined ? node.calls.cache : priorCacheStatus(node, recoveredFrom),
     childExecution: recoveredFrom === undefined ? childOf(state, node) : recoveredFrom.childExecution,
   };
-  // No event precedes that of a node that ends without having started.
+  // A node that ends without having started has no earlier event, so its terminal event carries the
+  // inputs.
   const inputs = node.status.phase === NodePhase.NotYetStarted && !node.data.inputsInBlobStore ? node.data.inputs : undefined;
   finalizeArrayStatus(state, node);
   const { arrayNodeStatus } = node.status;
@@ -123,9 +124,9 @@ export function skipNode(state: RunState, node: RuntimeNode, published: boolean)
 /** Ends an aborted node of which nothing runs; its phase stays, as Flyte has none for this. */
 export function endAborted(state: RunState, node: RuntimeNode, reason: string): void {
   // A node that waited for its inputs was not published.
-  const told = node.status.phase !== NodePhase.NotYetStarted;
+  const reported = node.status.phase !== NodePhase.NotYetStarted;
   publishArrayEnd(state, node, { phase: TaskExecution_Phase.ABORTED });
-  if (told) publishAborted(state, node, reason, "afterWrite");
+  if (reported) publishAborted(state, node, reason, "afterWrite");
   onNodeEnded(state, node);
 }
 

@@ -28,7 +28,7 @@ export interface ChildFacts {
 }
 
 /**
- * Request to create the child, which inherits the parent's settings (contract §5.5). Admin
+ * Request to create the child, which inherits the parent's settings. Admin
  * determines the parent's principal and the nesting depth. The shard is the child's own.
  */
 export function childExecutionRequest(node: RuntimeNode, { workflow, launchPlan, inputs }: ChildFacts): ExecutionCreateRequest {

@@ -10,21 +10,21 @@ import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } fro
  * on a duplicate request. The request only names the attempt, which suffices to remove it.
  */
 export function zombieAbortRequest(event: TaskEvent, now: number): TaskRequest | undefined {
-  const told = event.event;
-  if (told === undefined || isTerminalTaskEvent(told.phase)) return undefined;
+  const taskEvent = event.event;
+  if (taskEvent === undefined || isTerminalTaskEvent(taskEvent.phase)) return undefined;
   const [namespace = "", name = ""] = event.workflowKey.split("/");
   return create(TaskRequestSchema, {
-    id: { taskId: told.taskId, nodeExecutionId: told.parentNodeExecutionId, retryAttempt: told.retryAttempt },
+    id: { taskId: taskEvent.taskId, nodeExecutionId: taskEvent.parentNodeExecutionId, retryAttempt: taskEvent.retryAttempt },
     desired: DesiredState.ABORT,
-    generatedName: told.metadata?.generatedName ?? "",
+    generatedName: taskEvent.metadata?.generatedName ?? "",
     workflowKey: event.workflowKey,
     nodePath: event.nodePath,
     namespace,
-    template: { id: told.taskId, type: told.taskType },
+    template: { id: taskEvent.taskId, type: taskEvent.taskType },
     deleteResources: true,
     pluginState: event.pluginState,
-    knownPhase: told.phase,
-    knownPhaseVersion: told.phaseVersion,
+    knownPhase: taskEvent.phase,
+    knownPhaseVersion: taskEvent.phaseVersion,
     shard: shardOf(name),
     requestedAt: timestampFromMs(now),
     abortReason: "the execution has ended",

@@ -4,9 +4,9 @@ import type { EngineConfig } from "../config.js";
 type InterruptibleConfig = Pick<EngineConfig, "interruptibleFailureThreshold" | "maxSystemFailures">;
 
 /**
- * Decides whether an attempt may run on interruptible machines: the node's setting precedes the
- * execution's, and that the workflow's. Enough system failures disable it, so that the last attempt
- * gets a regular machine (contract §5.3).
+ * Decides whether an attempt may run on interruptible machines. The node's setting takes precedence
+ * over the execution's, and that over the workflow's. After enough system failures the answer is
+ * no, so that the last attempt gets a regular machine.
  */
 export function decideInterruptible(
   node: NodeModel,

@@ -20,7 +20,7 @@ interface SlotCandidate {
 function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boolean {
   switch (target.kind) {
     case "array":
-      // Nodes within its items take their own slots, which the array must not occupy.
+      // Nodes within the array's items take their own slots, which the array must not occupy.
       return concurrencyOf(target.array, behavior).kind === "own" && kindTakesSlot(target.subNode.target, behavior);
     case "task":
     case "launchPlan":

@@ -3,7 +3,10 @@ import type { NodeModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
 import type { RetryBudgets } from "./retry.js";
 
-/** The node's setting of attempts precedes its task's, and that the installation's. */
+/**
+ * Returns the retry budgets. The number of attempts is the node's setting, else its task's, else
+ * the installation's.
+ */
 export function budgetsOf(node: NodeModel, template: TaskTemplate | undefined, config: EngineConfig): RetryBudgets {
   const taskRetries = template?.metadata?.retries?.retries ?? 0;
   const pending = node.maxAttempts ?? (taskRetries > 0 ? taskRetries + 1 : undefined);

@@ -28,7 +28,7 @@ export function causeOf(error: ExecutionErrorJson): RetryCause {
 
 /**
  * Decides whether a recoverable failure is retried. Each cause has its own budget: a preempted
- * machine costs no user retry (contract §5.3).
+ * machine costs no user retry.
  */
 export function decideRetry(error: ExecutionErrorJson, spent: SpentAttempts, budgets: RetryBudgets): RetryDecision {
   const cause = causeOf(error);

@@ -88,10 +88,10 @@ describe("a launch plan node", () => {
     const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child" } } } });
     driver.answer("createExecution", { kind: "value", value: "exists" });
     driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
-    const told = driver.events.find(
+    const event = driver.events.find(
       ({ event }) => event.event.case === "node" && event.event.value.phase === 3 && event.event.value.id?.nodeId === "n0",
     );
-    expect(told?.event.event.value).toMatchObject({
+    expect(event?.event.event.value).toMatchObject({
       outputResult: { value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb" },
     });
   });
@@ -152,7 +152,7 @@ describe("a launch plan node", () => {
     expect(driver.pendingCalls("terminateExecution")).toEqual([]);
     driver.answer("createExecution", { kind: "value", value: "created" });
     expect(driver.pendingCalls("terminateExecution")).toHaveLength(1);
-    // The same for another process that finds the node queued.
+    // Another process that finds the node queued does the same.
     const later = Driver.of(ONE).restart();
     later.observe({ kind: "abort" });
     later.observe({ kind: "load" });

@@ -42,8 +42,8 @@ export function reconcileChild(state: RunState, node: RuntimeNode, launchPlan: I
 }
 
 /**
- * Publishes again, after a restart, the node that the child will name as its parent: the event may
- * have been lost with the process before.
+ * After a restart, publishes again the node that the child will name as its parent: the event may
+ * have been lost with the previous process.
  */
 function republishQueued(state: RunState, node: RuntimeNode): void {
   if (!node.readiness.maybeAheadOfStatus || node.status.phase !== NodePhase.Queued) return;

@@ -67,8 +67,8 @@ describe("a dynamic task", () => {
     driver.reply("n0", "SUCCEEDED", { futures: true });
     const { value } = made(MADE);
     driver.answer("readDynamic", { kind: "value", value: { ...value, closure } });
-    const told = driver.events.find(({ event }) => event.event.case === "node" && event.event.value.isDynamic);
-    expect(told?.event.dynamicWorkflowUri).toBe(place);
+    const event = driver.events.find(({ event }) => event.event.case === "node" && event.event.value.isDynamic);
+    expect(event?.event.dynamicWorkflowUri).toBe(place);
   });
 
   it("ends like its graph, with outputs at the task's output URI", () => {

@@ -59,7 +59,7 @@ function reconcileAborting(state: RunState, node: RuntimeNode): void {
   }
   const arm = chosenArm(node);
   if (arm?.hasSucceeded === true && scope.stage !== "aborting") {
-    // It succeeded before it could be aborted.
+    // The arm succeeded before it could be aborted.
     node.lifecycle.clearAbort();
     reconcileBranch(state, node, arm);
     return;

@@ -80,8 +80,8 @@ function onScopeAborted(state: RunState, scope: Scope): void {
     return;
   }
   scope.stage = "handlingFailure";
-  // An attempt's success may have caused it, but would not cause it again once the failure is
-  // known.
+  // An attempt's success may have caused the failure. Once the failure is known, the success would
+  // not cause it again, so later effects wait for the status.
   state.observation.stopSpeculation();
   if (owner === undefined) markHandlingFailure(state);
   state.queues.enqueueNode(scope.failureNode ?? addFailureNode(scope, model));

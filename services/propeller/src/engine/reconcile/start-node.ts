@@ -88,7 +88,7 @@ export function startNode(state: RunState, node: RuntimeNode): void {
 
 /** Binds the inputs; called again when missing blobs have been read. */
 export function bindInputs(state: RunState, node: RuntimeNode): void {
-  // Already bound; since then it waits for calls.
+  // The inputs are bound already; the node waits for calls.
   if (node.data.inputs !== undefined) {
     checkCachesAndQueue(state, node, node.data.inputs);
     return;
@@ -204,7 +204,7 @@ export function applyDecision(state: RunState, node: RuntimeNode, decision: Node
   }
 }
 
-/** Called again when the time may have passed. */
+/** Ends the gate when its duration has passed. Called again at that time. */
 function waitUntilGateOpens(state: RunState, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
   const opensAt = (node.currentAttempt.startedAt ?? state.observation.now) + durationMs;

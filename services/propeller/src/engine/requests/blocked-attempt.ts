@@ -72,7 +72,7 @@ export function restoreBlocked(state: RunState, node: RuntimeNode): void {
   publishAttemptBlocked(state, node, "immediate");
 }
 
-/** Clears the reason. */
+/** Clears the reason why the attempt waits. */
 export function clearAttemptBlocked(state: RunState, node: RuntimeNode): void {
   node.changeAttempt().unblocked();
   state.status.setNode(node, changeMessage(node.status, QUEUED_MESSAGE, state.observation.now));

@@ -65,14 +65,14 @@ export function resendDueAt(state: RunState, node: RuntimeNode): number | undefi
   // Jitter is drawn on sending; here the result must be deterministic.
   const delay = backoffDelay({ ...state.config.requestResendBackoff, jitter: 0 }, request.sendCount - 1, state.config.random);
   // No plugin service can answer.
-  const vain = request.desired === DesiredState.ABORT && neverReported(node) && unavailableReasonFor(state, node) !== undefined;
-  return Math.max(request.sentAt, request.lastEventAt) + (vain ? Math.min(delay, UNSERVED_ABORT) : delay);
+  const pointless = request.desired === DesiredState.ABORT && neverReported(node) && unavailableReasonFor(state, node) !== undefined;
+  return Math.max(request.sentAt, request.lastEventAt) + (pointless ? Math.min(delay, UNSERVED_ABORT) : delay);
 }
 
 /** Schedules the node's timer for its earliest deadline, retry, resend or poll. */
 export function scheduleTimers(state: RunState, node: RuntimeNode): void {
   if (node.ended) return;
-  const dues = [
+  const deadlines = [
     resendDueAt(state, node),
     deadlineOf(state, node),
     retryDueAt(node),
@@ -82,7 +82,7 @@ export function scheduleTimers(state: RunState, node: RuntimeNode): void {
     blockedTimeoutAt(state, node),
   ];
   let next: number | undefined;
-  for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
+  for (const due of deadlines) if (due !== undefined && (next === undefined || due < next)) next = due;
   if (next !== undefined) state.timers.scheduleNode(node, next);
 }
 

@@ -31,33 +31,33 @@ test("after a restart the workflow and its nodes are reported RUNNING since thei
   const next = driver.restart();
   next.now = driver.now;
   next.observe({ kind: "load" });
-  for (const [told, first] of [
+  for (const [reported, first] of [
     [starts(next)[0] ?? 0, workflowStart],
     [starts(next, "n0")[0] ?? 0, nodeStart],
   ] as const) {
-    expect(told).toBeGreaterThanOrEqual(first);
-    expect(told).toBeLessThan(first + 1_000);
+    expect(reported).toBeGreaterThanOrEqual(first);
+    expect(reported).toBeLessThan(first + 1_000);
   }
 });
 
 test("a node that is unknown to the control plane is reported again with its current state", () => {
   const driver = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] } } } });
-  const tellUnknown = (nodeId: string) => {
+  const reportUnknown = (nodeId: string) => {
     driver.takeEventTexts();
     driver.observe({ kind: "unknownNode", nodeId });
     return driver.takeEventTexts();
   };
-  expect(tellUnknown("n0")).toEqual(["n0 QUEUED"]);
+  expect(reportUnknown("n0")).toEqual(["n0 QUEUED"]);
   driver.reply("n0", "RUNNING");
-  expect(tellUnknown("n0")).toEqual(["n0 RUNNING"]);
-  expect(tellUnknown("n1")).toEqual([]);
-  expect(tellUnknown("n2")).toEqual([]);
+  expect(reportUnknown("n0")).toEqual(["n0 RUNNING"]);
+  expect(reportUnknown("n1")).toEqual([]);
+  expect(reportUnknown("n2")).toEqual([]);
   driver.reply("n0", "SUCCEEDED");
   driver.advance(3_600_000);
-  expect(tellUnknown("n0")).toEqual(["n0 SUCCEEDED"]);
+  expect(reportUnknown("n0")).toEqual(["n0 SUCCEEDED"]);
   driver.observe({ kind: "abort" });
   driver.reply("n1", "ABORTED");
-  expect(tellUnknown("n1")).toEqual(["n1 ABORTED"]);
+  expect(reportUnknown("n1")).toEqual(["n1 ABORTED"]);
 });
 
 test("an end reported again after a restart has the outputs, also when no consumer needs them any more", () => {
@@ -116,7 +116,7 @@ test("a success reported again after a restart equals the first report, for any 
   const next = driver.restart();
   next.observe({ kind: "load" });
   const again = successes(next);
-  for (const [nodeId, told] of Object.entries(again)) expect([nodeId, told]).toEqual([nodeId, first[nodeId]]);
+  for (const [nodeId, reported] of Object.entries(again)) expect([nodeId, reported]).toEqual([nodeId, first[nodeId]]);
   expect(Object.keys(again)).toEqual(expect.arrayContaining(["start-node", "n0", "n1", "n2"]));
 });
 

@@ -7,7 +7,7 @@ import { ROOT_REASON } from "../abort/abort.js";
 import { publishNodeEvent } from "../events/publish-event.js";
 import type { RunState } from "../state/run-state.js";
 
-// Republishes node events that may have been lost: with the process before, or in transit.
+// Republishes node events that may have been lost, with the previous process or in transit.
 
 /**
  * Publishes again that a node is queued or runs, with the time from the status: events before the

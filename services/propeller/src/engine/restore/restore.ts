@@ -119,7 +119,7 @@ function restoreOutputs(state: RunState, node: RuntimeNode): void {
     return;
   }
   state.outputBudget.addInline(node, bytes);
-  // The parent node may be about to pass them on.
+  // The parent node may still have to pass these outputs on.
   if (node.branch !== undefined || node.id === END_NODE) node.changeData().setOutputs(decodeOutputs(node.status.outputs));
 }
 

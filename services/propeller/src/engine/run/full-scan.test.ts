@@ -32,9 +32,9 @@ function nextObservation(random: Random, open: Map<string, TaskRequest>, now: nu
 }
 
 /** Result of a call; the same call has the same name in every run. */
-function answerTo(random: Random, ask: Call): CallResult {
+function answerTo(random: Random, call: Call): CallResult {
   if (random.chance(0.15)) return { kind: "error", message: "no" };
-  switch (ask.kind) {
+  switch (call.kind) {
     case "createExecution":
       return random.chance(0.1)
         ? { kind: "refused", code: "NOT_FOUND", message: "no such launch plan" }
@@ -53,7 +53,7 @@ function answerTo(random: Random, ask: Call): CallResult {
     case "terminateExecution":
       return { kind: "value", value: random.pick(["requested", "ended", "none"]) };
     case "awaitSignal": {
-      const yesOrNo = ask.type?.type.value === SimpleType.BOOLEAN;
+      const yesOrNo = call.type?.type.value === SimpleType.BOOLEAN;
       return { kind: "value", value: random.chance(0.4) ? undefined : yesOrNo ? booleanLiteral(random.chance(0.8)) : integerLiteral(2n) };
     }
     case "readDynamic": {
@@ -74,19 +74,19 @@ const MADE: GraphSpec = {
   outputs: { o0: "dn1.o0" },
 };
 
-function nameOf(ask: Call): string {
-  switch (ask.kind) {
+function nameOf(call: Call): string {
+  switch (call.kind) {
     case "createExecution":
-      return `create ${ask.request.name}`;
+      return `create ${call.request.name}`;
     case "readExecution":
     case "terminateExecution":
-      return `${ask.kind} ${ask.id.name}`;
+      return `${call.kind} ${call.id.name}`;
     case "awaitSignal":
-      return `signal ${ask.id.signalId}`;
+      return `signal ${call.id.signalId}`;
     case "readDynamic":
-      return `dynamic ${ask.attemptDir}`;
+      return `dynamic ${call.attemptDir}`;
     default:
-      return ask.kind;
+      return call.kind;
   }
 }
 
@@ -146,7 +146,7 @@ describe("the incremental evaluation", () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const spec = randomWorkflow(new Random(seed));
-        // One run with its status in slices, the other with all in the resource.
+        // Compares one run with its status in slices and one with all of it in the resource.
         const slices = { maxInlineStatusBytes: (seed % 5) * 300, sliceLimits: { nodes: 1 + (seed % 4), bytes: 1_000 } };
         const [counted, walked] = [
           new Driver(buildWorkflow(spec), slices),

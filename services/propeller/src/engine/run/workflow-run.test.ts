@@ -342,10 +342,10 @@ describe("a branch", () => {
     const d = new Driver(workflow);
     d.observe({ kind: "load" });
     d.reply("n0-n0", "SUCCEEDED");
-    const told = d.events.find(
+    const event = d.events.find(
       ({ event }) => event.event.case === "node" && event.event.value.id?.nodeId === "n0" && event.event.value.phase === 3,
     );
-    expect(told?.event.event.value).toMatchObject({
+    expect(event?.event.event.value).toMatchObject({
       outputResult: { value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb" },
     });
   });

@@ -230,7 +230,7 @@ class Run implements WorkflowRun {
     if (isNew) state.observation.startSpeculation();
     state.observation.setPriorStartPossible(state.policy.priorStartPossible(isNew));
     const start = state.root.nodes.get(START_NODE);
-    // An abort of all nodes then includes its dependents.
+    // An abort of all nodes then includes the dependents of the start node.
     if (start !== undefined) start.readiness.setMaybeSucceeded(state.observation.priorStartPossible);
     startWorkflow(state);
     if (state.root.isInvalid) this.#failWorkflow("BadSpecificationError", "StartNode not found.");

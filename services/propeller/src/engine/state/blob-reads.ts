@@ -84,7 +84,7 @@ export class BlobReads {
     read.retryAt = undefined;
     const ready: RuntimeNode[] = [];
     for (const node of read.waiters) {
-      // It may still wait for other blobs; this result is kept for it.
+      // Keeps the result for a node that still waits for other blobs.
       const open = (this.#missing.get(node) ?? 0) - 1;
       this.#missing.set(node, open);
       if (open <= 0) ready.push(node);

@@ -21,7 +21,10 @@ export class EffectBuffer {
     this.#effects.push({ kind: "kubeEvent", kubeEvent: { type, reason, message } });
   }
 
-  /** Returns the observation's effects and clears them; held ones wait for `revision`. */
+  /**
+   * Returns the observation's effects and clears them; those with timing `afterWrite` wait for
+   * `revision`.
+   */
   drain(revision: number): readonly Effect[] {
     const effects = this.#effects;
     for (const at of this.#afterWriteIndexes) {

@@ -25,7 +25,10 @@ export interface EnginePolicy {
    * execution's end.
    */
   keepsOutputsUntilRecorded(node: RuntimeNode): boolean;
-  /** Returns true when the statuses below an ended node stay in the status until then. */
+  /**
+   * Returns true when the statuses below an ended node stay in the status until admin has recorded
+   * the execution's end.
+   */
   keepsChildStatusesUntilRecorded(node: RuntimeNode): boolean;
   /** Returns true when an item takes its inputs from those of its array. */
   bindsItemFromArray(item: RuntimeNode): boolean;

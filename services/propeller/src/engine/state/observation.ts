@@ -20,8 +20,8 @@ export class CurrentObservation {
   /** Counts observations. */
   seq = 0;
   /**
-   * Nodes that this observation makes ready may start before it is durable: an attempt's success
-   * caused it, which is reported again after a crash.
+   * True: nodes that this observation makes ready may start before the status is durable. Its
+   * cause, an attempt's success, is reported again after a crash.
    */
   speculative = false;
   /**
@@ -57,7 +57,7 @@ export class CurrentObservation {
     // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);
     this.seq++;
-    // Queued work keeps the doubt of the observation that enqueued it.
+    // Stays set while work of the observation that set it is queued.
     this.priorStartPossible &&= hasWork;
     if (continuesPrevious) return;
     this.#hasInheritedWork = hasWork;
@@ -90,7 +90,7 @@ export class CurrentObservation {
     this.speculationAllowed ||= revision >= this.#startedRevision;
   }
 
-  /** Sets the doubt at the start of the workflow. */
+  /** Sets `priorStartPossible` at the start of the workflow. */
   setPriorStartPossible(possible: boolean): void {
     this.priorStartPossible = possible;
   }

@@ -91,7 +91,7 @@ export class RunState {
     this.observation.begin({ now, continuesPrevious, hasWork: this.queues.hasWork });
   }
 
-  /** Returns the observation's effects; held ones wait for its revision. */
+  /** Returns the observation's effects; those with timing `afterWrite` wait for its revision. */
   endObservation(): readonly Effect[] {
     return this.effects.drain(this.status.endObservation());
   }

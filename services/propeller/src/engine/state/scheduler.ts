@@ -9,7 +9,8 @@ export function markStarted(state: RunState, node: RuntimeNode): void {
 
 /** Puts a ready node in the queue for capacity. */
 export function enqueueStart(state: RunState, node: RuntimeNode): void {
-  // An earlier observation made it ready, so later doubts do not apply.
+  // An earlier observation made the queued node ready, so this observation's `priorStartPossible`
+  // does not concern it.
   if (node.lifecycle.inStartQueue) return;
   node.readiness.addMaybeStarted(state.observation.priorStartPossibleFor(node));
   state.queues.enqueueStart(node, takesSlot(node, state.config.arrayParallelism));

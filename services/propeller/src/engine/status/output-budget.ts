@@ -2,7 +2,10 @@ import type { EngineConfig } from "../config.js";
 
 type Limits = Pick<EngineConfig, "maxInlineOutputBytes" | "maxTotalInlineOutputBytes" | "maxKeptOutputBytes">;
 
-/** Outputs and statuses that the status holds beyond what is due, against their limits. */
+/**
+ * Counts the outputs that the status holds by value, and the node statuses that it keeps until the
+ * end is recorded, against their limits.
+ */
 export class OutputBudget<Node extends object> {
   /** Bytes of outputs that the status holds by value for consumers. */
   inlineBytes = 0;

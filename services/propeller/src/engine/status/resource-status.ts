@@ -34,8 +34,8 @@ export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "obsoleteSl
 }
 
 /**
- * Returns the changes since the last call; costs as much as nodes have changed, or as their slices
- * hold.
+ * Returns the changes since the last call. The costs depend on the number of changed nodes, or on
+ * the contents of their slices.
  */
 export function collectStatusPatch(status: RunStatus, context: PatchContext): StatusChanges | undefined {
   const patch: Patch = mergeDiff(status.persistedWorkflow, status.workflow) ?? {};
@@ -197,14 +197,14 @@ function adoptPersisted(status: RunStatus, node: RuntimeNode, patch: Patch): voi
   owner.changeGraph().setPersisted(node.scope);
   for (const [id, gone] of old.nodes) {
     if (gone.persistedStatus === NOT_STARTED) continue;
-    const heir = node.scope.nodes.get(id);
-    if (heir === undefined) {
+    const successor = node.scope.nodes.get(id);
+    if (successor === undefined) {
       setOwnField(statusMapOf(patch, node), id, null);
       continue;
     }
-    heir.setPersistedStatus(gone.persistedStatus);
-    if (heir.graph.persisted !== gone.graph.persisted) heir.changeGraph().setPersisted(gone.graph.persisted);
-    status.dirtyNodes.add(heir);
+    successor.setPersistedStatus(gone.persistedStatus);
+    if (successor.graph.persisted !== gone.graph.persisted) successor.changeGraph().setPersisted(gone.graph.persisted);
+    status.dirtyNodes.add(successor);
   }
 }
 

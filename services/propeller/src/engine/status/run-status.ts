@@ -56,8 +56,8 @@ export class RunStatus {
   }
 
   /**
-   * Takes the statuses of the graph below the node out of its own, without a change of the
-   * resource: the graph is entered again.
+   * Removes the statuses of the graph below the node from the node's own status, without a change
+   * of the resource, because the graph is entered again.
    */
   takeChildStatuses(node: RuntimeNode): NodeStatus["subNodeStatus"] {
     const { subNodeStatus, ...own } = node.status;

@@ -68,7 +68,10 @@ function expectStored(stored: Stored, wanted: ReadonlyMap<string, NodeStatus>): 
   expect(counted).toBe(wanted.size);
 }
 
-/** The slices after their changes are written, or as restored by the next process. */
+/**
+ * Returns the slices after their changes are written; with a nonce, as the next process restores
+ * them.
+ */
 function again(slices: StatusSlices, stored: Stored, nonce: string | undefined): StatusSlices {
   expectWritten(stored, slices);
   const { slices: root, nodeCounts = {} } = stored.status;

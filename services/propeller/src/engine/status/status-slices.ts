@@ -42,7 +42,7 @@ interface Slice {
   readonly key: string;
   readonly entries: Set<PathNode>;
   bytes: number;
-  /** Name of its blob; undefined before the first write. */
+  /** Name of the slice's blob; undefined before the first write. */
   name: string | undefined;
 }
 
@@ -72,12 +72,12 @@ export class StatusSlices {
     this.#generation = generation;
   }
 
-  /** Creates it without stored state. */
+  /** Creates slices without stored state. */
   static empty(input: SlicesInput): StatusSlices {
     return new StatusSlices(input, 0);
   }
 
-  /** Restores it from the resource and its blobs. */
+  /** Restores slices from the resource and its blobs. */
   static restore(input: SlicesInput, { root, counts, loaded }: StoredSlices): StatusSlices {
     const slices = new StatusSlices({ ...input, prefix: root.prefix }, root.generation);
     for (const { key, name, entries } of loaded) {
@@ -244,7 +244,10 @@ export class StatusSlices {
     return entries.size >= this.input.limits.nodes || bytes >= this.input.limits.bytes;
   }
 
-  /** Less than half full, to avoid many small slices. */
+  /**
+   * True when the slice is at most half full and not the current one; such slices are filled again,
+   * to avoid many small ones.
+   */
   #isHalfEmpty(slice: Slice): boolean {
     const { nodes, bytes } = this.input.limits;
     return slice !== this.#currentSlice && slice.entries.size <= nodes / 2 && slice.bytes <= bytes / 2;

@@ -17,7 +17,7 @@ export interface PhaseChange {
 /**
  * Returns a node's status in its next phase, with the phase's times and, at the end, without fields
  * no longer needed: a finished node keeps its phase, end time, attempts, error, and what Go Flyte
- * leaves of an array, a gate or a failed sub-workflow (contract §4, recorded statuses). Its start
+ * leaves of an array, a gate or a failed sub-workflow (recorded statuses). Its start
  * time stays until the execution's end is recorded.
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {

@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function answerer(options: Partial<DynamicHandlerOptions> = {}) {
+function createHandler(options: Partial<DynamicHandlerOptions> = {}) {
   return dynamicCallHandlers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS, ...options })
     .readDynamic;
 }
@@ -93,20 +93,23 @@ function runs(reference: Identifier): NonNullable<Spec["nodes"]>[number] {
 describe("the workflow of a dynamic task", () => {
   it("is compiled, stored beside its source, and read from there the next time", async () => {
     await made("own", { nodes: [runs(id(ResourceType.TASK, "own"))], tasks: [task("own")], outputs: outputOf("dn0") });
-    const answer = await answerer()(question("own"));
+    const answer = await createHandler()(question("own"));
     if (answer.kind !== "value") throw new Error(JSON.stringify(answer));
     expect([...answer.value.model.root.nodes.keys()].sort()).toEqual(["dn0", "end-node", "start-node"]);
     expect(answer.value.closure?.primary?.template?.id?.name).toBe("dynamic_n0");
     await blobs.delete(`file://${folder}/own/0/futures.pb`);
-    expect(await answerer()(question("own", true))).toMatchObject({ kind: "value" });
-    expect(await answerer({ maxEventBytes: 10 })(question("own", true))).toMatchObject({ kind: "value", value: { closure: undefined } });
+    expect(await createHandler()(question("own", true))).toMatchObject({ kind: "value" });
+    expect(await createHandler({ maxEventBytes: 10 })(question("own", true))).toMatchObject({
+      kind: "value",
+      value: { closure: undefined },
+    });
   });
 
   it("may refer to launch plans and tasks of admin", async () => {
     await made("plan", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
-    expect(await answerer()(question("plan"))).toMatchObject({ kind: "value" });
+    expect(await createHandler()(question("plan"))).toMatchObject({ kind: "value" });
     await made("registered", { nodes: [runs(id(ResourceType.TASK, "registered"))], outputs: outputOf("dn0") });
-    const answer = await answerer()(question("registered"));
+    const answer = await createHandler()(question("registered"));
     expect(answer.kind === "value" && [...answer.value.model.tasks.keys()]).toHaveLength(1);
   });
 
@@ -120,7 +123,7 @@ describe("the workflow of a dynamic task", () => {
     ["lacks an output that the task declares", { nodes: [], tasks: [] }, /malformed dynamic workflow/],
   ])("is refused when it %s", async (_, spec, message) => {
     await made("bad", spec);
-    const answer = await answerer()(question("bad"));
+    const answer = await createHandler()(question("bad"));
     expect(answer).toMatchObject({ kind: "refused", code: "INVALID_ARGUMENT" });
     expect(answer.kind === "refused" && answer.message).toMatch(message);
   });
@@ -136,26 +139,26 @@ describe("the workflow of a dynamic task", () => {
     const last = [{ ...runs(id(ResourceType.TASK, "own")) }];
     const subworkflows = levels.map((i) => ({ id: below(i), interface: {}, nodes: i === 39 ? last : twice(i + 1) }));
     await made("bomb", { nodes: [...twice(0), ...last], tasks: [task("own")], subworkflows, outputs: outputOf("dn0") });
-    const many = await answerer({ limits: { maxInstances: 1_000, maxDepth: 100 } })(question("bomb"));
+    const many = await createHandler({ limits: { maxInstances: 1_000, maxDepth: 100 } })(question("bomb"));
     expect(many).toMatchObject({ kind: "refused", message: expect.stringMatching(/comes to \d+ node instances .* the limit is 1000$/) });
-    expect(await answerer()(question("bomb"))).toMatchObject({
+    expect(await createHandler()(question("bomb"))).toMatchObject({
       kind: "refused",
       message: expect.stringMatching(/41 deep, the limit is 10$/),
     });
   });
 
   it("is refused when it is missing, undecodable or too large", async () => {
-    expect(await answerer()(question("missing"))).toMatchObject({ kind: "refused" });
+    expect(await createHandler()(question("missing"))).toMatchObject({ kind: "refused" });
     await blobs.put(`file://${folder}/broken/0/futures.pb`, new Uint8Array([255, 255, 255]));
-    expect(await answerer()(question("broken"))).toMatchObject({ kind: "refused" });
+    expect(await createHandler()(question("broken"))).toMatchObject({ kind: "refused" });
     await made("large", { nodes: [runs(id(ResourceType.TASK, "own"))], tasks: [task("own")], outputs: outputOf("dn0") });
-    expect(await answerer({ maxBytes: 10 })(question("large"))).toMatchObject({ kind: "refused", code: "OUT_OF_RANGE" });
+    expect(await createHandler({ maxBytes: 10 })(question("large"))).toMatchObject({ kind: "refused", code: "OUT_OF_RANGE" });
   });
 
   it("is requested again when admin does not answer", async () => {
     await made("away", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
     const nobody = openChannel({ endpoint: "127.0.0.1:1", deadlineMs: 2_000 });
-    expect(await answerer({ channel: nobody })(question("away"))).toMatchObject({ kind: "error" });
+    expect(await createHandler({ channel: nobody })(question("away"))).toMatchObject({ kind: "error" });
     nobody.close();
   });
 });

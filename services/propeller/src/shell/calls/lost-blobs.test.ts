@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const blobs = createBlobStore({});
 /** No server listens at this address. */
-const away = () =>
+const unavailable = () =>
   createBlobStore({
     s3: { endpoint: `http://127.0.0.1:${closedPort}`, region: "us-east-1", accessKeyId: "minio", secretAccessKey: "miniostorage" },
   });
@@ -114,7 +114,7 @@ describe("blobs that the resource refers to", () => {
 
   test("an unavailable store is a transient error", async () => {
     const uri = "s3://bucket/closure.pb";
-    const failed = load(away(), { workflowClosureReference: uri });
+    const failed = load(unavailable(), { workflowClosureReference: uri });
     await expect(failed).rejects.toMatchObject({ name: "BlobUnavailableError", message: expect.stringContaining(uri) });
   });
 });
@@ -126,14 +126,14 @@ test("missing, undecodable and unavailable outputs are distinguished", async () 
     kind: "corrupt",
     message: expect.stringContaining("it is not a valid flyteidl.core.LiteralMap"),
   });
-  expect(await new OutputsStore(away()).readOutputs("s3://bucket/outputs.pb")).toMatchObject({
+  expect(await new OutputsStore(unavailable()).readOutputs("s3://bucket/outputs.pb")).toMatchObject({
     kind: "error",
     message: expect.stringContaining("s3://bucket/outputs.pb"),
   });
 });
 
 describe("the output of a dynamic task", () => {
-  const ask = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
+  const callDynamic = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
     const channel = openChannel({ endpoint: `127.0.0.1:${closedPort}`, deadlineMs: 1_000 });
     const { readDynamic } = dynamicCallHandlers({
       channel,
@@ -156,12 +156,12 @@ describe("the output of a dynamic task", () => {
   };
 
   test.each([false, true])("is refused with its URI when it is missing or undecodable (compiled before: %s)", async (before) => {
-    expect(await ask(blobs, place("lost"), before)).toMatchObject({
+    expect(await callDynamic(blobs, place("lost"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`there is no blob at ${place("lost/futures.pb")}`),
     });
     garble("garbled/futures.pb");
-    expect(await ask(blobs, place("garbled"), before)).toMatchObject({
+    expect(await callDynamic(blobs, place("garbled"), before)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`at ${place("garbled/futures.pb")}`),
     });
@@ -169,14 +169,14 @@ describe("the output of a dynamic task", () => {
 
   test("is refused when its compiled form is undecodable", async () => {
     garble("entered/dynamic_compiled.pb");
-    expect(await ask(blobs, place("entered"), true)).toMatchObject({
+    expect(await callDynamic(blobs, place("entered"), true)).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(`at ${place("entered/dynamic_compiled.pb")}`),
     });
   });
 
   test("is requested again when the store is unavailable", async () => {
-    expect(await ask(away(), "s3://bucket/attempt")).toMatchObject({
+    expect(await callDynamic(unavailable(), "s3://bucket/attempt")).toMatchObject({
       kind: "error",
       message: expect.stringContaining("s3://bucket/attempt/futures.pb"),
     });

@@ -39,8 +39,8 @@ export async function ensurePrerequisites({ client, logger, createCrd, namespace
 }
 
 /**
- * With read access only, propeller uses the existing object; without read access, or when it is
- * missing, it creates it.
+ * Creates the object unless it exists. Without permission to read, it tries the creation; without
+ * permission to create, the object must exist.
  */
 async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
   const found = await client.get(ref, { name: object.metadata.name, metadataOnly: true }).catch((error: unknown) => {

@@ -31,7 +31,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 const unavailable = await kubernetesSkipReason();
 const unused = () => Promise.reject(new Error("not used in this test"));
 const blobs = { get: unused, put: unused, delete: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
-const PATIENCE = { timeout: 60_000, interval: 200 };
+const POLL = { timeout: 60_000, interval: 200 };
 
 interface Stored extends KubeObject {
   readonly status?: WorkflowStatus;
@@ -44,9 +44,9 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   /** Specs that the loader finds in resources, by name. */
   const specs = new Map<string, WorkflowSpec>();
   /** Names of workflows that have become invalid. */
-  const spoilt = new Set<string>();
+  const undecodable = new Set<string>();
   /** Transient read errors, by name. */
-  const away = new Map<string, Error>();
+  const unavailable = new Map<string, Error>();
   const requests: string[] = [];
   const ALL_KNOWN: PluginHealth = { discoveryDone: true, available: new Set(["served", "sim"]), stale: new Map([["silent", 0]]) };
   let plugins = ALL_KNOWN;
@@ -57,11 +57,11 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   /** Takes status and version from the real resource, and the graph from the test. */
   class Loader extends WorkflowLoader {
     override async load({ namespace = "", name }: { readonly namespace?: string | undefined; readonly name: string }) {
-      const error = away.get(name);
+      const error = unavailable.get(name);
       if (error !== undefined) throw error;
       const resource = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
       const spec = specs.get(name);
-      if (resource !== undefined && spoilt.has(name)) {
+      if (resource !== undefined && undecodable.has(name)) {
         const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
         throw new InvalidWorkflowError(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], maybeStarted: true });
       }
@@ -135,16 +135,16 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     const n1 = { phase: 2, queuedAt: "2026-11-21T10:00:00Z", laStartedAt: "2026-11-21T10:00:00Z", TaskNodeStatus: { phase: 4 } };
     await begin("faulty", pair, { phase: 1, startedAt: "2026-11-21T10:00:00Z", nodeStatus: { "start-node": { phase: 5 }, n0, n1 } });
     await begin("healthy", pair, { phase: 0 });
-    await vi.waitFor(() => expect(requests).toContain("p-d/healthy n0 RUN"), PATIENCE);
+    await vi.waitFor(() => expect(requests).toContain("p-d/healthy n0 RUN"), POLL);
     const ended = await vi.waitFor(async () => {
       const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "faulty" });
       expect(found?.status?.error).toMatchObject({ code: "EngineFault", kind: "SYSTEM" });
       return found;
-    }, PATIENCE);
+    }, POLL);
     expect(ended?.status?.error?.message).toContain("the engine has failed 8 times in a row on this execution: ");
     expect(ended?.metadata.finalizers ?? []).toEqual([]);
     expect(ended?.metadata.labels?.["termination-status"]).toBe("terminated");
-    await vi.waitFor(() => expect(requests).toContain("p-d/faulty n1 ABORT"), PATIENCE);
+    await vi.waitFor(() => expect(requests).toContain("p-d/faulty n1 ABORT"), POLL);
     expect(requests.filter((text) => text.startsWith("p-d/faulty n0"))).toEqual([]);
     const last = eventsOf("faulty").at(-1)?.event;
     expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
@@ -160,10 +160,10 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "bomb" });
       expect(found?.status?.error).toMatchObject({ code: "WorkflowTooLarge", kind: "USER" });
       return found;
-    }, PATIENCE);
+    }, POLL);
     expect(ended?.status?.error?.message).toMatch(/comes to \d+ node instances when its sub-workflows are expanded, the limit is 200000/);
     expect(ended?.metadata.finalizers ?? []).toEqual([]);
-    await vi.waitFor(() => expect(requests).toContain("p-d/beside n0 RUN"), PATIENCE);
+    await vi.waitFor(() => expect(requests).toContain("p-d/beside n0 RUN"), POLL);
     const last = eventsOf("bomb").at(-1)?.event;
     expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
   }, 120_000);
@@ -172,60 +172,60 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
 
   test("a running workflow that is edited to an invalid state is read again at once, its attempts are aborted, and it fails", async () => {
     await begin("edited", pair, { phase: 0 });
-    await vi.waitFor(() => expect(requests).toContain("p-d/edited n0 RUN"), PATIENCE);
+    await vi.waitFor(() => expect(requests).toContain("p-d/edited n0 RUN"), POLL);
     // Once the started node is written, nothing triggers a reconcile.
-    await vi.waitFor(async () => expect((await stored("edited"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
+    await vi.waitFor(async () => expect((await stored("edited"))?.status?.nodeStatus?.n0).toBeDefined(), POLL);
     const uid = (await stored("edited"))?.metadata.uid;
-    spoilt.add("edited");
+    undecodable.add("edited");
     busWorks = false;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "edited", body: { spec: { nodes: 5 } } });
     const reasons = () => eventsOf("edited").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
     // The resource is not released while the requests are not stored.
-    await vi.waitFor(() => expect(reasons().join()).toContain("no answer from the bus"), PATIENCE);
+    await vi.waitFor(() => expect(reasons().join()).toContain("no answer from the bus"), POLL);
     expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
     busWorks = true;
     plugins = UNKNOWN_PLUGIN_HEALTH;
-    const asked = (taskType: string) => `p-d/edited ${taskType} of ${uid} ABORT_ALL`;
-    await vi.waitFor(() => expect(requests.filter((request) => request === asked("named")).length).toBeGreaterThan(1), PATIENCE);
+    const abortRequest = (taskType: string) => `p-d/edited ${taskType} of ${uid} ABORT_ALL`;
+    await vi.waitFor(() => expect(requests.filter((request) => request === abortRequest("named")).length).toBeGreaterThan(1), POLL);
     expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
     plugins = ALL_KNOWN;
-    await vi.waitFor(async () => expect((await stored("edited"))?.metadata.finalizers ?? []).toEqual([]), PATIENCE);
-    expect(requests).toEqual(expect.arrayContaining(["named", "served", "silent"].map(asked)));
+    await vi.waitFor(async () => expect((await stored("edited"))?.metadata.finalizers ?? []).toEqual([]), POLL);
+    expect(requests).toEqual(expect.arrayContaining(["named", "served", "silent"].map(abortRequest)));
     expect((await stored("edited"))?.status?.error).toMatchObject({ code: "BadWorkflowSpecification" });
   }, 120_000);
 
   test("labels set by another client do not cause a new read", async () => {
     await begin("labelled", pair, { phase: 0 });
-    await vi.waitFor(async () => expect((await stored("labelled"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
+    await vi.waitFor(async () => expect((await stored("labelled"))?.status?.nodeStatus?.n0).toBeDefined(), POLL);
     const before = requests.filter((request) => request.startsWith("p-d/labelled")).length;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "labelled", body: { metadata: { labels: { team: "a" } } } });
-    // The watch delivers later resources later.
+    // The watch delivers changes in order, so the label change arrives before this resource.
     await begin("after", pair, { phase: 0 });
-    await vi.waitFor(() => expect(requests).toContain("p-d/after n0 RUN"), PATIENCE);
+    await vi.waitFor(() => expect(requests).toContain("p-d/after n0 RUN"), POLL);
     expect(requests.filter((request) => request.startsWith("p-d/labelled"))).toHaveLength(before);
   }, 120_000);
 
   test("a resource that cannot be read waits, is reported once, and continues", async () => {
-    away.set("later", new Error("s3://bucket/closure: connection refused"));
+    unavailable.set("later", new Error("s3://bucket/closure: connection refused"));
     await begin("later", pair, { phase: 0 });
     const reasons = () => eventsOf("later").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
-    await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
+    await vi.waitFor(() => expect(reasons()).toHaveLength(1), POLL);
     expect(reasons()[0]).toMatch(/^the execution could not be loaded since \S+ and is retried with backoff: .*connection refused$/);
-    away.delete("later");
-    await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), PATIENCE);
+    unavailable.delete("later");
+    await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), POLL);
     expect(reasons().slice(1)).toEqual([""]);
   }, 120_000);
 
   test("a resource whose status requires a newer build is left unchanged, reported once, and continues when it no longer does", async () => {
-    away.set("newer", new StatusTooNewError("status.requires is 9"));
+    unavailable.set("newer", new StatusTooNewError("status.requires is 9"));
     await begin("newer", pair, { phase: 1, requires: 9 });
     const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));
-    await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
+    await vi.waitFor(() => expect(reasons()).toHaveLength(1), POLL);
     expect(reasons()[0]).toMatch(/^the execution has waited for a newer version of propeller since \S+: status.requires is 9$/);
     const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "newer" });
     expect([found?.status, found?.metadata.generation]).toEqual([{ phase: 1, requires: 9 }, 1]);
-    away.delete("newer");
-    await vi.waitFor(() => expect(requests).toContain("p-d/newer n0 RUN"), PATIENCE);
+    unavailable.delete("newer");
+    await vi.waitFor(() => expect(requests).toContain("p-d/newer n0 RUN"), POLL);
     expect(reasons().filter((reason) => reason === "")).toHaveLength(1);
   }, 120_000);
 });

@@ -115,7 +115,7 @@ export class Shard {
           this.#finishedKeys.delete(key);
           return;
         }
-        // A deletion request increments the generation too.
+        // A deletion request increments the generation without a change of the specification.
         if (type === "modified" && object.metadata.deletionTimestamp === undefined) this.#onSpecChange(key, object.metadata.generation);
         if (type === "added" && this.#isOpen) this.#neverLoadedKeys.add(key);
         if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
@@ -247,7 +247,7 @@ export class Shard {
   /** Loads the run and gives it its first observations. */
   async #loadRun(key: string): Promise<ActiveRun | undefined> {
     const fault = this.#engineFaults.abandonReason(key);
-    // A new resource has no other writer.
+    // A new resource has no other writer, so the informer's version suffices.
     const minResourceVersion = this.#neverLoadedKeys.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
     const loaded = await this.options.reads.run(() =>
       fault === undefined ? loadRun(key, { ...this.options, minResourceVersion }) : loadForAbandon(key, this.options, fault),
@@ -331,7 +331,7 @@ export class Shard {
     this.#forgetKey(key);
     this.options.effects.execute(key, [
       { kind: "kubeEvent", kubeEvent: { type: "Warning", reason: "Failed", message } },
-      // Admin reads an end that is already stored from the resource.
+      // An end that is already in the resource needs no event: admin reads it from there.
       ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
     ]);
   }
@@ -395,7 +395,7 @@ export class Shard {
   }
 
   #executeEffects(active: ActiveRun, effects: readonly Effect[]): void {
-    // An effect that cannot be encoded never can.
+    // A failure to encode an effect is permanent, so it counts as a fault of the engine.
     rethrowAsEngineFault(() => this.options.effects.execute(active.run.key, effects));
     // Released runs write nothing.
     if (this.#runs.get(active.run.key) === active) this.options.effects.setDeferred(active.run.key, active.gate.deferredCount);

@@ -24,7 +24,7 @@ it("has capacity again when the effects that waited for writes are released", as
 function asking(recorded: Promise<void>) {
   const asked: string[] = [];
   const observed: unknown[] = [];
-  const answerer = ({ kind }: { readonly kind: string }) => {
+  const respond = ({ kind }: { readonly kind: string }) => {
     asked.push(kind);
     return Promise.resolve({ kind: "value" as const, value: "created" as const });
   };
@@ -34,7 +34,7 @@ function asking(recorded: Promise<void>) {
     now: () => 0,
     holdsWorkflow: () => state.holds,
     events: { publish: () => Promise.resolve(), whenRecorded: () => recorded },
-    callHandlers: { createExecution: answerer, readExecution: answerer },
+    callHandlers: { createExecution: respond, readExecution: respond },
     observe: (_: string, observation: unknown) => observed.push(observation),
   } as unknown as EffectExecutorOptions);
   const ask = (kind: string) => effects.execute("d/a", [{ kind: "call", id: kind, call: { kind } } as never]);

@@ -166,7 +166,10 @@ export class EffectExecutor {
     this.#capacity = undefined;
   }
 
-  /** During an outage of a shared dependency very many fail at once. */
+  /**
+   * Logs only a sample, since very many effects fail at once during an outage of a shared
+   * dependency.
+   */
   #logFailure(key: string, kind: Effect["kind"], error: unknown): void {
     const suppressed = this.#sampler.sample(kind);
     if (suppressed !== undefined)

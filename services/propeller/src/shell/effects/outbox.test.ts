@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import type { Effect } from "../../engine/types.js";
 import { Outbox } from "./outbox.js";
 
-const ask = (generatedName: string, desired = DesiredState.RUN): Effect => ({
+const requestTask = (generatedName: string, desired = DesiredState.RUN): Effect => ({
   kind: "sendTaskRequest",
   request: create(TaskRequestSchema, { generatedName, desired }),
 });
-const tell = (id: number): Effect => ({ kind: "readLiteral", uri: String(id) });
+const readLiteral = (id: number): Effect => ({ kind: "readLiteral", uri: String(id) });
 const many = (name: string, count: number, desired = DesiredState.RUN) =>
-  Array.from({ length: count }, (_, index) => ask(`${name}-${index}`, desired));
+  Array.from({ length: count }, (_, index) => requestTask(`${name}-${index}`, desired));
 
 function stage() {
   const started: string[] = [];
@@ -44,18 +44,18 @@ test("starts a few effects at once, and many in order, alternating with other wo
   const { outbox, started, of } = stage();
   outbox.execute(
     "large",
-    Array.from({ length: 50_000 }, (_, index) => tell(index)),
+    Array.from({ length: 50_000 }, (_, index) => readLiteral(index)),
   );
   expect(of("large").length).toBeLessThan(50_000);
-  outbox.execute("small", [tell(1), tell(2)]);
+  outbox.execute("small", [readLiteral(1), readLiteral(2)]);
   expect(of("small")).toEqual(["1", "2"]);
   outbox.execute(
     "middle",
-    Array.from({ length: 100 }, (_, index) => tell(index)),
+    Array.from({ length: 100 }, (_, index) => readLiteral(index)),
   );
   while (of("middle").length < 100) await new Promise((resolve) => setImmediate(resolve));
   expect(of("large").length).toBeLessThan(50_000);
-  outbox.execute("large", [tell(50_000)]);
+  outbox.execute("large", [readLiteral(50_000)]);
   await rest(started);
   expect(of("large")).toEqual(Array.from({ length: 50_001 }, (_, index) => String(index)));
 });
@@ -85,7 +85,7 @@ test("sends an ABORT of a pending attempt and a FINALIZE at once", async () => {
   const { outbox, started, of } = stage();
   outbox.execute("a", many("x", 1_000));
   await rest(started);
-  outbox.execute("a", [ask("x-7", DesiredState.ABORT), ask("y", DesiredState.FINALIZE)]);
+  outbox.execute("a", [requestTask("x-7", DesiredState.ABORT), requestTask("y", DesiredState.FINALIZE)]);
   expect(of("a").slice(1_000)).toEqual(["x-7", "y"]);
 });
 
@@ -149,7 +149,7 @@ test("starts waiting effects of a released run without awaiting answers, unless 
 test("does not count requests of a workflow without a run", () => {
   const { outbox, of } = stage();
   for (let index = 0; index < 2_500; index++) {
-    outbox.execute("over", [ask(`x-${index}`, DesiredState.ABORT)]);
+    outbox.execute("over", [requestTask(`x-${index}`, DesiredState.ABORT)]);
     outbox.onRunReleased("over");
   }
   expect(of("over")).toHaveLength(2_500);
@@ -161,11 +161,11 @@ test("reports an effect that cannot be started, and drops the effects behind it"
   state.throws = "70";
   outbox.execute(
     "a",
-    Array.from({ length: 100 }, (_, index) => tell(index)),
+    Array.from({ length: 100 }, (_, index) => readLiteral(index)),
   );
   outbox.execute(
     "b",
-    Array.from({ length: 70 }, (_, index) => tell(index)),
+    Array.from({ length: 70 }, (_, index) => readLiteral(index)),
   );
   await rest(started);
   expect(failed.map(String)).toEqual(["Error: planned"]);

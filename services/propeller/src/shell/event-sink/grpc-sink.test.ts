@@ -83,9 +83,9 @@ const refusal = (reason: MessageInitShape<typeof EventFailureReasonSchema>["reas
   });
 
 test("events of an execution keep their order across failures, and the response to the end confirms the record", async () => {
-  const away = () => new RpcError(Code.UNAVAILABLE, "away");
+  const unavailable = () => new RpcError(Code.UNAVAILABLE, "away");
   const f = fixture({
-    [`workflow ${Workflow.RUNNING}`]: [away(), new RpcError(Code.RESOURCE_EXHAUSTED, "slow down")],
+    [`workflow ${Workflow.RUNNING}`]: [unavailable(), new RpcError(Code.RESOURCE_EXHAUSTED, "slow down")],
     [`node n0 ${Node.SUCCEEDED}`]: [new RpcError(Code.ALREADY_EXISTS, "known")],
   });
   await Promise.all([
@@ -135,8 +135,8 @@ test("refusals reach the engine with their cause", async () => {
 
 test("an execution runs although its row is written after its resource, and after an outage of the control plane", async () => {
   const running = `workflow ${Workflow.RUNNING}`;
-  const away = Array.from({ length: 20 }, () => new RpcError(Code.UNAVAILABLE, "away"));
-  const f = fixture({ [running]: [...away, ...notFoundTimes(9)], [`node n0 ${Node.QUEUED}`]: notFoundTimes(9) });
+  const unavailable = Array.from({ length: 20 }, () => new RpcError(Code.UNAVAILABLE, "away"));
+  const f = fixture({ [running]: [...unavailable, ...notFoundTimes(9)], [`node n0 ${Node.QUEUED}`]: notFoundTimes(9) });
   await Promise.all([f.sink.publish("d/a", workflow(Workflow.RUNNING)), f.sink.publish("d/a", node("n0", Node.QUEUED))]);
   expect(f.observed).toEqual([]);
   expect(f.calls.filter((name) => name === running)).toHaveLength(30);
@@ -148,7 +148,7 @@ test("an execution that stays unknown to the control plane is refused after a li
   const f = fixture({ [running]: notFoundTimes(100), [`node n0 ${Node.QUEUED}`]: notFoundTimes(100) }, 10_000);
   await Promise.all([f.sink.publish("d/a", workflow(Workflow.RUNNING)), f.sink.publish("d/a", node("n0", Node.QUEUED))]);
   expect(f.observed).toEqual([["d/a", { kind: "rejected", cause: "notFound", message: "none" }]]);
-  // At 0, 10, … 60 s.
+  // The first event is sent at 0, 10, … 60 s; the second only once.
   expect(f.calls).toEqual([...Array.from({ length: 6 }, () => running), running, `node n0 ${Node.QUEUED}`]);
 });
 

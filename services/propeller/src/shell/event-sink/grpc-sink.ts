@@ -41,7 +41,7 @@ interface ExecutionQueue {
   readonly entries: QueuedEvent[];
   /** Time (ms) since which every response was NOT_FOUND; undefined after any other response. */
   notFoundSince: number | undefined;
-  /** Number of NOT_FOUND responses since then. */
+  /** Number of NOT_FOUND responses since `notFoundSince`. */
   notFoundAttempts: number;
 }
 
@@ -56,7 +56,7 @@ const alwaysAllowed = (): boolean => true;
  * node's.
  */
 const NOT_FOUND_TIMEOUT_MS = 60_000;
-/** Maximum backoff during that time, ms. */
+/** Maximum backoff while NOT_FOUND is retried, ms. */
 const MAX_NOT_FOUND_BACKOFF_MS = 2_000;
 
 function endsExecution(published: PublishedEvent): boolean {
@@ -184,8 +184,8 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * The recorder may lack a node whose own event is later in the queue, as after a restart: moves
-   * that event to the front. Without one, the engine is asked to publish it.
+   * Moves the event of a node that the recorder lacks to the front, if the queue contains it later,
+   * as after a restart. Otherwise requests the event from the engine.
    *
    * @returns true when another event is first in the queue now
    */
@@ -208,7 +208,7 @@ export class GrpcSink implements ForwardingSink {
     setTimeout(goOn, pause).unref();
   }
 
-  /** @returns `early`: the recorder may still learn of the event's node or execution. */
+  /** @returns `early`: the recorder may receive the event's node or execution later. */
   async #deliver(key: string, queue: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
     const { backoffMs, logger, onSent } = this.options;
     for (let failures = 0; !this.#closed && mayDeliver(); failures++) {

@@ -2,7 +2,7 @@ import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb"
 import { Code, RpcError } from "@flyte-ts/rpc";
 
 /**
- * Meaning of admin's response to an event (contract §2.7).
+ * Meaning of admin's response to an event.
  * - `recorded`: the phase is stored, by this call or an earlier one.
  * - `ended`, `incompatibleCluster`, `notFound`: refused for good.
  * - `dropped`: can never be recorded; this does not affect the execution.

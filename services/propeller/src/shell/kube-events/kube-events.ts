@@ -80,19 +80,19 @@ export class KubeEvents {
     const seen = (notes.alike.get(reason) ?? 0) + 1;
     notes.alike.set(reason, seen);
     const many = seen > MAX_SIMILAR;
-    const said = boundMessage(many ? `(combined from similar events) ${message}` : message, MAX_MESSAGE_LENGTH);
+    const bounded = boundMessage(many ? `(combined from similar events) ${message}` : message, MAX_MESSAGE_LENGTH);
     // Combined events have the newest message.
-    const name = many ? reason : `${reason}\n${said}`;
+    const name = many ? reason : `${reason}\n${bounded}`;
     const known = notes.known.get(name);
     const time = new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
     if (known === undefined) {
-      const event = this.#event(key, { uid, type, reason, message: said, time });
+      const event = this.#event(key, { uid, type, reason, message: bounded, time });
       notes.known.set(name, { name: event.metadata.name, count: 1, first: time });
       this.#enqueue(() => this.options.client.create(EVENTS, event));
       return;
     }
     known.count++;
-    const body = { count: known.count, lastTimestamp: time, message: said };
+    const body = { count: known.count, lastTimestamp: time, message: bounded };
     this.#enqueue(() => this.options.client.mergePatch(EVENTS, { namespace: namespaceOf(key), name: known.name, body }));
   }
 

@@ -5,8 +5,8 @@ import { EventSequence } from "../../engine/time/event-sequence.js";
 import { executionIdOf } from "./execution-id.js";
 
 /**
- * Event that tells the owner why a workflow cannot be loaded; empty reason when it can again.
- * Undefined when the labels do not name an execution of the workflow's own namespace.
+ * Builds the event that shows the owner why a workflow cannot be loaded; an empty reason shows that
+ * it can again. Undefined when the labels do not name an execution of the workflow's own namespace.
  */
 export function loadBlockerEvent(
   meta: KubeObject["metadata"],

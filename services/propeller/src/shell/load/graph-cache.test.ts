@@ -37,7 +37,7 @@ function closure({ task = "work", cpu = "" } = {}): Uint8Array {
 const resource = (limit = "2") => ({ executionConfig: { TaskResources: { Requests: { CPU: "1" }, Limits: { CPU: limit } } } });
 
 /** Closures by address; counts the reads of each. */
-function shelf() {
+function createCache() {
   const clock = { now: 1_000_000 };
   const graphs = new GraphCache(() => new Date(clock.now));
   const stands = new Map<string, Uint8Array>();
@@ -56,7 +56,7 @@ function shelf() {
 }
 
 test("executions of one version share their graphs and one read of them, also if they start concurrently", async () => {
-  const { of, stands, reads } = shelf();
+  const { of, stands, reads } = createCache();
   stands.set("a", closure());
   const [first, second] = await Promise.all([of("a"), of("a")]);
   expect(second).toBe(first);
@@ -66,7 +66,7 @@ test("executions of one version share their graphs and one read of them, also if
 });
 
 test("another closure or other platform settings give other graphs", async () => {
-  const { of, stands } = shelf();
+  const { of, stands } = createCache();
   stands
     .set("a", closure())
     .set("b", closure({ task: "other" }))
@@ -76,7 +76,7 @@ test("another closure or other platform settings give other graphs", async () =>
 });
 
 test("a cached URI is checked after a minute; unchanged content stays shared, and changed content is read", async () => {
-  const { of, stands, reads, clock } = shelf();
+  const { of, stands, reads, clock } = createCache();
   stands.set("a", closure());
   const first = await of("a");
   clock.now += 59_999;
@@ -95,7 +95,7 @@ test("a cached URI is checked after a minute; unchanged content stays shared, an
 });
 
 test("a failed read is not cached, and every caller gets the error", async () => {
-  const { of, stands } = shelf();
+  const { of, stands } = createCache();
   const lost = [of("a"), of("a")];
   await Promise.all(lost.map(async (answer) => expect(answer).rejects.toThrow("not found")));
   stands.set("a", closure().subarray(1));

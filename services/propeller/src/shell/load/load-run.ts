@@ -53,7 +53,7 @@ export function loadRun(key: string, options: LoadOptions): Promise<LoadResult> 
     const { engine } = options;
     const now = options.now();
     try {
-      // Before anything is expanded, to run or to abort it.
+      // Checks the size before any graph is expanded, to run or to abort the workflow.
       checkExpansion(workflow.model.root.id, modelExpansion(workflow.model), engine);
       const run = rethrowAsEngineFault(() => createRun({ workflow, config: engine, now }));
       return { kind: "run", io: new WriteGate(run, workflow, now) };
@@ -87,7 +87,7 @@ function abandonedWorkflow({ model, status, resourceVersion }: ParsedWorkflow, a
   };
 }
 
-/** Returns no effects when the engine fails here too. */
+/** Returns no effects when the engine fails on the abort as well. */
 function abortEffectsOrNone(workflow: ParsedWorkflow, { engine, now }: LoadOptions, reason: string): readonly Effect[] {
   try {
     return buildAbortEffects({ workflow, config: engine, now: now() }, reason);

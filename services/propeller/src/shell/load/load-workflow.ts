@@ -69,7 +69,7 @@ export class WorkflowLoader {
 
   async #parse(resource: KubeObject): Promise<ParsedWorkflow> {
     const references = referencesOf(resource);
-    // Checked before anything that it names is read.
+    // Checks the identity before reading anything that the resource names.
     checkIdentity(resource, this.namespaceTemplate);
     const { closure, inputs: inputsAddress } = references;
     const [graphs, inputs, slices] = await Promise.all([
@@ -107,8 +107,8 @@ export class WorkflowLoader {
 const MAX_CLOSURE_ELEMENTS = 8_000_000;
 
 /**
- * Returns the message type of a closure blob. Invalid bytes may get either: the parser rejects
- * them.
+ * Returns the message type of a closure blob. For invalid bytes either type is possible, since the
+ * parser rejects them.
  */
 function closureSchemaOf(bytes: Uint8Array): DescMessage {
   try {

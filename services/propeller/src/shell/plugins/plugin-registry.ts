@@ -14,8 +14,8 @@ export interface PluginRegistryOptions {
 /** Uptime above which a process is not new, ms. Allows for the loss of two heartbeats. */
 const MAX_NEW_UPTIME_MS = 25_000;
 /**
- * Maximum of tracked task types, and of processes; the least recently heard are evicted, since any
- * client that may publish heartbeats can invent names.
+ * Maximum of tracked task types, and of processes. Those with the oldest heartbeat are evicted,
+ * since any client that may publish heartbeats can invent names.
  */
 const MAX_TRACKED = 1_000;
 const NONE: ReadonlySet<string> = new Set();

@@ -83,7 +83,7 @@ test("a concurrent deletion request is not a conflict, unless the status changed
   const patch = { status: { phase: 3 } };
   const after = await patchConditionally(store.client, { name, patch, base, mayWrite });
   expect(after).toMatchObject({ generation: 3, deletionRequested: true });
-  // Counted once.
+  // The deletion explains only one increment of the generation.
   store.change({ status: { phase: 4 } });
   await expect(patchConditionally(store.client, { name, patch, base: after, mayWrite })).rejects.toMatchObject({ status: 409 });
   const another = new OneResource();

@@ -26,7 +26,7 @@ export interface StatusWriterOptions {
   readonly now: () => number;
 }
 
-/** One patch in this many is measured. */
+/** Number of patches of which one is measured. */
 const SIZE_SAMPLE_RATE = 8;
 
 /** Writes a workflow's status, on condition that the resource is still the version of its run. */

@@ -21,8 +21,8 @@ const nodePart = (nodeId: string) => `node/${nodeId}`;
 
 /**
  * Derives one trace per execution from its events: spans of the workflow, of its nodes below it or
- * below the node that created them, of attempts, and of status writes. Parts that started before
- * this process have the times that it knows.
+ * below the node that created them, of attempts, and of status writes. The span of a part that
+ * started before this process begins at its first non-terminal event here.
  */
 export class ExecutionSpans {
   /** Bounded, since executions that moved to another process never end here. */
@@ -86,7 +86,7 @@ export class ExecutionSpans {
     const at = timeOf(event.occurredAt);
     if (!isTerminalWorkflowEvent(event.phase)) return begin(this.#traceOf(key, id), WORKFLOW, at);
     const trace = this.#open.get(key);
-    // Events repeat until they are recorded.
+    // Terminal events repeat until they are recorded, so the trace may have ended already.
     if (trace === undefined) return;
     this.#end(trace, WORKFLOW, {
       name: id.name,

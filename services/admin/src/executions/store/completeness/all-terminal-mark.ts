@@ -16,7 +16,10 @@ export async function markAllTerminal(db: Queryable, ids: readonly bigint[]): Pr
   await recheckAllTerminalMark(db, ids);
 }
 
-/** Checks after the mark, wherever it was set: clears it for executions with non-terminal rows. */
+/**
+ * Checks executions again after they have been marked, whichever statement marked them: clears the
+ * mark of executions with non-terminal rows.
+ */
 export async function recheckAllTerminalMark(db: Queryable, ids: readonly bigint[]): Promise<void> {
   const open = await executionsWithNonTerminalRows(db, ids);
   if (open.size === 0) return;

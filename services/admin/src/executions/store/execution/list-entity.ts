@@ -86,7 +86,8 @@ export const executionEntity: ListEntity = {
   key: "id",
   order: ["created_at", "id"],
   related: {
-    // The row contains the names too, so that one index sorts them by time.
+    // The row of the execution contains the launch plan's name as well, so that one index sorts by
+    // name and time.
     launch_plan: {
       kind: "join",
       table: "launch_plans",

@@ -18,7 +18,7 @@ export interface LaunchableExecution extends ExecutionName {
   readonly settings: LaunchSettings;
 }
 
-/** Row of such an execution. */
+/** Row of a {@link LaunchableExecution}. */
 export interface LaunchableRow {
   readonly execution_project: string;
   readonly execution_domain: string;

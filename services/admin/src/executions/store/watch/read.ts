@@ -25,7 +25,7 @@ const snapshotXmax = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::big
 
 /**
  * True when a row was written after the snapshot `given.since`. The first comparison decides for
- * most rows, which are older than its running transactions.
+ * most rows: they are older than any transaction that was running at the snapshot.
  */
 const changed = (table: string) =>
   `(${xidOf(table)} >= given.since_xmin AND NOT pg_visible_in_snapshot(${xidOf(table)}::text::xid8, given.since))`;

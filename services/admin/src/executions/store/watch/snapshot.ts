@@ -9,7 +9,7 @@ export interface Snapshot {
   readonly xmin: number;
   /** Neither this nor any higher transaction had ended. */
   readonly xmax: number;
-  /** Transactions between them that had not ended. */
+  /** Transactions from `xmin` up to `xmax` that had not ended. */
   readonly running: ReadonlySet<number>;
 }
 

@@ -85,8 +85,8 @@ export class LineDeduplicator {
   }
 
   /**
-   * Starts at `tail`, or `after` it: the last of `lines` at an earlier read, which may have more
-   * lines by now.
+   * Starts before `tail`, or after it if `after` is true. `tail` contains the last lines of an
+   * earlier read; `lines` may contain more lines by now.
    */
   seekToTail({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
     const same = (a: StampedLine | undefined, b: StampedLine) => a?.time === b.time && a.text === b.text;
@@ -95,7 +95,7 @@ export class LineDeduplicator {
     this.filterNew(lines.slice(0, after ? found + tail.length : found));
     const seconds = lines.flatMap(({ time }) => nanosOf(time) ?? []).map((at) => at / SECOND);
     const first = seconds.reduce<bigint | undefined>((least, each) => (least === undefined || each < least ? each : least), undefined);
-    // No earlier line has this second.
+    // No line precedes the position: it becomes the earliest second, with no line sent.
     if (this.#position === undefined && first !== undefined) this.#position = { second: Number(first), lines: 0, newest: first * SECOND };
   }
 

@@ -49,7 +49,8 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
     try {
       yield* new LogFollower({ deps, request, id, stream }, cursor).run(used);
     } catch (error) {
-      // Takes precedence over the error of an aborted request.
+      // Throws the reason why the stream must end, which takes precedence over the error of the
+      // aborted request.
       stream.check();
       throw error;
     } finally {
@@ -101,7 +102,7 @@ class LogFollower {
           `invalid value for container: pod ${attempt.pod} has no container ${container}, only ${pod.containers.join(", ")}`,
         );
       }
-      // Determined before the read, which then includes everything written until then.
+      // Determined before the read: if the container has ended, the read then includes every line.
       const over = pod.isOver(container);
       const place = { attempt: attempt.attempt, pod: attempt.pod, container };
       yield* this.#read(cluster, { ...place, namespace, over });
@@ -229,7 +230,7 @@ class LogFollower {
       if (!over && (isTransient(error) || (error instanceof KubeError && (error.status === 400 || error.status === 404)))) return;
       throw unavailable(error);
     }
-    // Without a line end it may be incomplete until the container has ended.
+    // A last line without a line end may be incomplete until the container has ended.
     const last = over ? send(splitter.end()) : undefined;
     if (last !== undefined) yield last;
   }

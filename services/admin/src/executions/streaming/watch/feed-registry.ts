@@ -20,7 +20,8 @@ export interface FeedTimes {
   /** Maximum interval between messages to a watcher, ms. */
   readonly heartbeatMs: number;
   /**
-   * Time, ms, for which ends of nodes and attempts are awaited after the end of their execution.
+   * Time, ms, for which terminal events of nodes and attempts are awaited after the end of their
+   * execution.
    */
   readonly lingerMs: number;
 }
@@ -29,9 +30,9 @@ export interface FeedTimes {
 export interface FeedHandle {
   readonly feed: Feed;
   readonly waiters: Waiters;
-  /** Reason of its end: the execution was deleted. */
+  /** Set when the feed has ended because its execution was deleted. */
   readonly failure: Error | undefined;
-  /** Changes with each heartbeat. */
+  /** Counter that changes with each heartbeat. */
   readonly heartbeats: number;
   /** True when no change follows. */
   isComplete(): boolean;
@@ -43,8 +44,8 @@ export interface FeedHandle {
 /** Minimum interval between polls of an execution, ms: too short for users to notice. */
 const MIN_POLL_MS = 100;
 /**
- * Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it
- * pauses ten times as long.
+ * Additional interval per row, ms. A poll reads all rows of an execution, about 1 µs each, and the
+ * pause after it is ten times as long.
  */
 const POLL_COST_PER_ROW_MS = 0.01;
 /**
@@ -303,7 +304,7 @@ interface FeedEntry {
   users: number;
   heartbeats: number;
   heartbeatAt: number;
-  /** Number of the last poll that included it. */
+  /** Number of the last poll that included this feed. */
   pollNumber: number;
   failure: Error | undefined;
   idle: NodeJS.Timeout | undefined;

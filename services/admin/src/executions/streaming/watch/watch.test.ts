@@ -252,7 +252,7 @@ describe("a watch", () => {
     await workflow(2, Workflow.FAILED, { outputResult: { case: "error", value: { message: "no" } } });
     const recorded = async (text: string) => (await database.db.query({ text, values: [name] })).rowCount;
     await expect.poll(() => recorded("SELECT 1 FROM executions WHERE execution_name = $1 AND phase = 'FAILED'")).toBe(1);
-    // Its end is never reported, and not awaited.
+    // The terminal event of this node never arrives, and the stream does not wait for it.
     await node(3, Node.RUNNING, { nodeId: "open" });
     await expect.poll(() => recorded("SELECT 1 FROM node_executions WHERE node_id = 'open' AND $1 <> ''")).toBe(1);
     const watcher = new Watcher(liveOf(here));

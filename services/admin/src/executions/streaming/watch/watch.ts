@@ -46,7 +46,7 @@ async function* sendChanges(
   stream: ReturnType<StreamLimiter["open"]>,
 ): AsyncGenerator<Message> {
   const { feed, waiters } = handle;
-  // Another replica has sent newer state than this one knows.
+  // The cursor comes from a replica that has read a newer state than this one.
   if (cursor !== undefined && !isAtLeast(feed.at, cursor.at)) await handle.refresh();
   const joined = feed.join(cursor);
   let sent = cursor === undefined || !cursor.ended;
@@ -65,7 +65,7 @@ async function* sendChanges(
       sent = true;
       yield next.message;
     } else if (handle.isComplete()) {
-      // A watcher whose cursor has the end gets no message.
+      // A watcher whose cursor includes the end of the stream gets no message.
       if (sent) yield feed.end();
       return;
     } else if (heartbeats !== handle.heartbeats) {

@@ -10,8 +10,8 @@ let compiler: CompilerWorker | undefined;
 afterEach(() => compiler?.close());
 
 /**
- * A thread that follows the template's bytes instead of compiling: it returns its own number and
- * its number of runs.
+ * Starts a compiler whose thread obeys words in the template's bytes instead of compiling. The
+ * thread returns its number and its number of runs.
  */
 function started(idleMs = 60_000): CompilerWorker {
   const program = `
@@ -75,14 +75,14 @@ test("references are fetched during the compilation, and a failed fetch fails on
     ...templates("refers"),
     subWorkflows: [encodeRefs({ tasks: [task], launchPlans: [] }) as unknown as Uint8Array],
   };
-  const asked: EntityRefs[] = [];
+  const requested: EntityRefs[] = [];
   const load = async (referred: EntityRefs): Promise<ResolvedRefs> => {
-    asked.push(referred);
+    requested.push(referred);
     return { tasks: [create(CompiledTaskSchema)], launchPlans: [] };
   };
   const refused = thread.compile(referring, () => Promise.reject(new Error("no such task"))).catch(String);
   expect(await Promise.all([refused, thread.compile(referring, load)])).toEqual(["Error: no such task", { ok: false, errors: "1 tasks" }]);
-  expect(asked).toEqual([{ tasks: [task], launchPlans: [] }]);
+  expect(requested).toEqual([{ tasks: [task], launchPlans: [] }]);
 });
 
 test("undecodable templates are reported", async () => {

@@ -5,7 +5,7 @@ import type { WorkerResponse, WorkerRequest } from "./steps.js";
 
 /** The bytes are not valid templates; the message has the reason. */
 export class MalformedTemplatesError extends Error {
-  override readonly name = "MalformedTemplates";
+  override readonly name = "MalformedTemplatesError";
 }
 
 /** Loads the references of templates. */
@@ -51,7 +51,7 @@ export class CompilerWorker {
   /**
    * Rejects when the thread dies, the compiler throws or `load` rejects.
    *
-   * @throws MalformedTemplates
+   * @throws MalformedTemplatesError
    */
   compile(templates: EncodedTemplates, load: LoadReferences): Promise<CompileOutcome> {
     return new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ export class CompilerWorker {
     }
   }
 
-  /** Rejects the job of a dead thread; queued jobs get a new one. */
+  /** Rejects the job of a thread that has exited; queued jobs get a new thread. */
   #onExit(thread: Worker | undefined, reason: Error): void {
     if (thread === undefined || this.#thread !== thread) return;
     this.#thread = undefined;

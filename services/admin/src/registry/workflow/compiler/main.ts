@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { compileInSteps, type WorkerResponse, type WorkerRequest } from "./steps.js";
 
-// Worker thread that compiles large workflows; see compile-thread.ts.
+// Worker thread that compiles large workflows; see compiler-worker.ts.
 if (parentPort === null) throw new Error("must run in a worker thread");
 const port = parentPort;
 const take = compileInSteps();

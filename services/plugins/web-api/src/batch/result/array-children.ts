@@ -6,7 +6,7 @@ import type { BatchJob } from "../batch-job.js";
 export const MAX_SHOWN_CHILDREN = 500;
 
 interface Known {
-  /** Summary of states with which the children were read. */
+  /** AWS's summary of the children's states when they were last read. */
   summary: string;
   readonly children: JobDetail[];
 }
@@ -22,7 +22,7 @@ export class ArrayChildren {
     if (size <= 1) return [];
     const known = this.#known.get(jobId) ?? { summary: "", children: [] };
     const summary = JSON.stringify([arrayProperties?.statusSummary, status]);
-    // Without a summary nothing tells of a change.
+    // Without a summary, changes of the children cannot be detected.
     if (known.summary !== summary || arrayProperties?.statusSummary === undefined) {
       const indexes = Array.from({ length: Math.min(size, MAX_SHOWN_CHILDREN) }, (_, index) => index);
       const open = indexes.filter((index) => !hasEnded(known.children[index]));

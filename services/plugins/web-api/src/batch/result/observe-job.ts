@@ -4,7 +4,7 @@ import type { Observation } from "../../frame/observation.js";
 import type { BatchJob } from "../batch-job.js";
 import { type ConsolePlace, jobDetails } from "./job-details.js";
 
-/** Reasons that name a machine which AWS took away, such as a spot instance. */
+/** Reasons that name a machine which AWS withdrew, such as a spot instance. */
 const MACHINE_LOST = /^Host EC2/;
 const OUT_OF_MEMORY = /OutOfMemory/;
 

@@ -5,7 +5,10 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 const INDEX_VARIABLE_NAME = "BATCH_JOB_ARRAY_INDEX_VAR_NAME";
 /** Set by AWS in the children of an array. */
 const AWS_INDEX = "AWS_BATCH_JOB_ARRAY_INDEX";
-/** Index of an array of one, which AWS does not take as an array. */
+/**
+ * Variables of the container, sorted: those of the task, of the execution, Flyte's, and those of
+ * the installation. FLYTE_FAIL_ON_ERROR makes flytekit exit with an error code when its task fails.
+ */
 const SINGLE_INDEX = "FLYTE_BATCH_JOB_INDEX";
 
 /**

@@ -37,7 +37,10 @@ export function definitionKey({ image, roleArn, platform }: JobDefinition): stri
   return JSON.stringify([image, roleArn, platform]);
 }
 
-/** Builds the call that registers a definition. Each job overrides its resources, the minima. */
+/**
+ * Builds the call that registers a definition. Its resources are the minima, which each job
+ * overrides.
+ */
 export function registerInput(definition: JobDefinition, settings: JobDefinitionSettings): RegisterJobDefinitionRequest {
   const { image, roleArn, platform } = definition;
   const isFargate = platform === "FARGATE";

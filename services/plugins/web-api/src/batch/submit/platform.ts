@@ -4,8 +4,8 @@ import { badTask } from "../../task/bad-task.js";
 import { customFields } from "./custom-fields.js";
 
 /**
- * Platform of the job: `platformCapabilities` of the task's config or custom. EC2 by default; of
- * several the first counts.
+ * Platform of the job: the first of `platformCapabilities` in the task's config or custom; EC2 by
+ * default.
  */
 export function platformOf(template: TaskTemplate | undefined): PlatformCapability {
   const fromCustom = customFields(template).get("platformcapabilities");

@@ -11,9 +11,10 @@ const MIB = 1024 * 1024;
 const FALLBACK = { cpu: "1", memory: "1Gi" };
 
 /**
- * Resources of the container: limits, else requests, of the node, then of the task, then the
- * platform's defaults; at most the platform's limits. Memory is in MiB, rounded up. Fargate gets
- * the smallest of its sizes that suffices; EC2 whole vCPUs, and GPUs.
+ * Resources of the container. The node's take precedence over the task's and the platform's
+ * defaults, and limits over requests; the platform's limits apply. Memory is in MiB, rounded up.
+ * Fargate jobs get the smallest sufficient size of Fargate, EC2 jobs whole vCPUs and GPUs.
+ *
  * @throws PermanentFailure for a bad quantity, or more than Fargate offers.
  */
 export function resourceRequirements(request: TaskRequest, platform: PlatformCapability): ResourceRequirement[] {

@@ -7,7 +7,10 @@ import { customSubmitFields } from "./custom-fields.js";
 import { batchEnvironment } from "./environment.js";
 import { resourceRequirements } from "./resource-requirements.js";
 
-/** Parameter of a job that identifies its attempt: a deleted execution's name may be used again. */
+/**
+ * Parameter of a job that identifies its attempt. The job's name does not suffice, since the name
+ * of a deleted execution may be used again.
+ */
 export const ATTEMPT_PARAMETER = "flyteAttempt";
 /** AWS accepts no shorter timeout, seconds. */
 const MIN_TIMEOUT_SECONDS = 60;
@@ -55,7 +58,7 @@ export function attemptIdentity({ owner, generatedName }: TaskRequest): string {
   return `${owner?.uid ?? ""}/${generatedName}`;
 }
 
-/** Pairs of the container's config that name its queue, the first that is there. */
+/** Keys of the container's config that may name its queue; the first present one counts. */
 const QUEUE_KEYS = ["dynamic_queue", "child_queue"];
 
 /** Queue of the job. @throws PermanentFailure when the container's config names none. */

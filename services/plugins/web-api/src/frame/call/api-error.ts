@@ -1,6 +1,6 @@
 /**
- * Cause of a failed call. `unavailable` and `throttled` pass; `invalid` and `denied` are permanent;
- * `missing`: the job does not exist.
+ * Cause of a failed call. `unavailable` and `throttled` are temporary; `invalid` and `denied` are
+ * permanent; `missing`: the job does not exist.
  */
 export type ApiErrorCause = "unavailable" | "throttled" | "invalid" | "denied" | "missing";
 
@@ -8,7 +8,7 @@ export interface ApiErrorOptions {
   /** Name of the error, such as `AccessDeniedException`; becomes the code of the failure. */
   readonly code: string;
   readonly message: string;
-  /** Delay that the API asked for, ms. */
+  /** Delay that the API requested, ms. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }

@@ -6,7 +6,7 @@ const PAUSE: Backoff = { initialMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 
 /**
  * Pauses the calls of an endpoint that fails: after several failures in a row, or at once when the
- * endpoint asks for fewer calls. The first calls after the pause decide on the next one.
+ * endpoint requests fewer calls. The first calls after the pause decide on the next one.
  */
 export class Circuit {
   #failures = 0;
@@ -25,7 +25,7 @@ export class Circuit {
     this.#pauses = 0;
   }
 
-  /** @param retryAfterMs pause that the endpoint asked for, ms */
+  /** @param retryAfterMs pause that the endpoint requested, ms */
   failed(nowMs: number, { throttled, retryAfterMs }: { readonly throttled: boolean; readonly retryAfterMs?: number | undefined }): void {
     this.#failures++;
     // Calls that were in flight when the circuit opened do not lengthen the pause.

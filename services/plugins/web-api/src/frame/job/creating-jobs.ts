@@ -13,11 +13,12 @@ import { scopeOf } from "./tracked-job.js";
 import type { WebApi } from "../web-api.js";
 
 /**
- * Requests made less than this before the start of the process, ms, may be redeliveries of ones
- * that an earlier process handled: clocks of propeller and this service differ.
+ * Requests made before the start of the process, or up to this time after it, ms, may be
+ * redeliveries of ones that an earlier process handled. The margin covers different clocks of
+ * propeller and this service.
  */
 const CLOCK_SKEW_MS = 60_000;
-/** Delay before an attempt that waits for another job's end is tried again, ms. */
+/** Delay before the next try of an attempt that waits for another job's end, ms. */
 const LIMIT_RETRY_MS = 5_000;
 
 export interface CreatingJobsDeps<Job extends JsonObject> {
@@ -31,7 +32,7 @@ export interface CreatingJobsDeps<Job extends JsonObject> {
   readonly startedAtMs: number;
 }
 
-/** An attempt whose creation was tried and whose result is not known. */
+/** An attempt whose creation was tried with an unknown result. */
 interface Creating {
   readonly request: TaskRequest;
   readonly sinceMs: number;

@@ -138,7 +138,7 @@ export class JobController<Job extends JsonObject> {
     return recorded.kind === "created" && recorded.lost ? api.parseJob(recorded.job) : undefined;
   }
 
-  /** A task that cannot be read has no job. */
+  /** Returns undefined for an invalid task, which cannot have a job. */
   async #find(key: string, request: TaskRequest): Promise<Job | undefined> {
     try {
       return await this.deps.api.find(this.#creating.requestOf(key) ?? request);

@@ -1,4 +1,4 @@
-/** Maximum numbers of jobs of one API at a time; 0: no limit. */
+/** Maximum numbers of concurrent jobs of one API; 0: no limit. */
 export interface JobLimitSettings {
   readonly maxJobs: number;
   readonly maxJobsPerProject: number;

@@ -65,7 +65,7 @@ export class JobReader<Job extends JsonObject> {
 
   /** A failed report, for example of a closed bus, is tried again with the next reading. */
   async #applySafely(tracked: TrackedJob<Job>, reading: Reading<Job> | undefined): Promise<void> {
-    // An abort answers for the job from then on.
+    // Once an abort controls the job, the abort reports its status.
     if (tracked.stopping || this.deps.jobs.get(tracked.key) !== tracked) return;
     try {
       await this.#apply(tracked, reading);
@@ -99,7 +99,7 @@ export class JobReader<Job extends JsonObject> {
     await this.#end(tracked, { phase: "FAILED", failure: jobIsMissing(this.deps.api.id, error) });
   }
 
-  /** Waits and shows the reason; after `outageMs` the attempt fails. */
+  /** Shows the failure as the reason for waiting; after `outageMs` the attempt fails. */
   async #failed(tracked: TrackedJob<Job>, action: string, error: unknown): Promise<void> {
     const { clock, random, settings, host, api } = this.deps;
     tracked.failingSinceMs ??= clock.now();

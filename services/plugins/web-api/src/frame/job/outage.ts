@@ -11,13 +11,13 @@ export function retryDelay(failures: number, error: unknown, random: () => numbe
   return Math.max(askedMs, backoffDelay(BACKOFF, failures, random));
 }
 
-/** Explains an error that passes, for the attempt's reasons. */
+/** Describes a temporary error for the attempt's reasons. */
 export function outageReason(action: string, error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return `cannot ${action}, trying again: ${text}`;
 }
 
-/** True for errors of the API or the blob store that pass. */
+/** True for temporary errors of the API or the blob store. */
 export function passes(error: unknown): boolean {
   return error instanceof BlobUnavailableError || (error instanceof ApiError && error.passes);
 }

@@ -5,7 +5,7 @@ const MAX_BYTES = 4 * 1024;
 
 /** Record of an attempt in the plugin state. */
 export type RecordedAttempt =
-  /** No job was created, as far as is recorded. */
+  /** The plugin state records no job. */
   | { readonly kind: "none" }
   /** The job was about to be created. */
   | { readonly kind: "creating" }

@@ -6,9 +6,15 @@ export interface PollSettings {
   readonly maxMs: number;
 }
 
-/** Share of a job's age after which it is read again, so that the delay of news is relative. */
+/**
+ * Interval between readings as a share of the job's age: the delay of a change stays proportional
+ * to the job's duration.
+ */
 const AGE_SHARE = 0.1;
-/** Share of the interval by which it is shortened at most, so that jobs created together spread. */
+/**
+ * Maximum share by which the interval is shortened at random, so that readings of jobs created
+ * together spread.
+ */
 const JITTER = 0.1;
 
 /** Returns the time until the next reading of a job of this age, ms. */

@@ -56,7 +56,7 @@ export async function stopJob<Job extends JsonObject>(job: Job, options: StopJob
   }
 }
 
-/** True for an end that the request to stop did not cause. */
+/** True for an end that no request to stop caused. */
 function endedBefore(observation: EndedObservation, stopSent: boolean): boolean {
   return observation.state === "SUCCEEDED" || (!stopSent && observation.stopped !== true);
 }

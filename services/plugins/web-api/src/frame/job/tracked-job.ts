@@ -13,17 +13,23 @@ export interface TrackedJob<Job extends JsonObject> {
   job: Job;
   /** The newest status, for repeated requests. */
   status: Progress;
-  /** Time of the first failed reading since the last good one, ms; undefined: the last was good. */
+  /**
+   * Time of the first failed reading since the last successful one, ms; undefined after a
+   * successful one.
+   */
   failingSinceMs: number | undefined;
   /** Number of failed readings in a row. */
   failures: number;
   /** True once an abort controls the job: readings of the poller no longer count. */
   stopping: boolean;
-  /** True once the API was asked to stop the job. */
+  /** True once the API has been requested to stop the job. */
   stopSent: boolean;
 }
 
-/** The part of a request that the end of an attempt needs: there may be thousands. */
+/**
+ * Returns the part of a request that the end of an attempt needs, since thousands of requests may
+ * be in memory.
+ */
 export function reducedRequest(request: TaskRequest): TaskRequest {
   const { template, rawOutputPrefix, owner } = request;
   return {
@@ -37,7 +43,7 @@ export function reducedRequest(request: TaskRequest): TaskRequest {
   };
 }
 
-/** Project and namespace that the attempt counts for. */
+/** Returns the project and namespace in whose limits the attempt counts. */
 export function scopeOf({ id, namespace }: TaskRequest): JobScope {
   return { project: id?.nodeExecutionId?.executionId?.project ?? "", namespace };
 }
