@@ -5,18 +5,35 @@ import SlowestFirst from "./scripts/test/sequencer.mjs";
 // build cannot pass. Leave out "module", which leads to files of dependencies that only bundlers
 // read.
 const conditions = ["source", "node", "development|production"];
+const NO_TESTS = ["**/node_modules/**", "**/dist/**", "**/bundle/**"];
+/** Tests of the memory of their own process. */
+const MEASURES_ITS_PROCESS = ["packages/lifecycle/src/heap-growth.test.ts"];
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: [
-      "packages/*/src/**/*.test.ts",
-      "services/**/src/**/*.test.ts",
-      "services/*/simulation/**/*.test.ts",
-      "conformance/src/**/*.test.ts",
-      "bench/src/**/*.test.ts",
+    projects: [
+      // Files of packages and services share a process, and the modules in it: loading modules
+      // would take half of their time. vitest.setup.ts undoes the changes of each file.
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          isolate: false,
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "services/**/src/**/*.test.ts",
+            "services/*/simulation/**/*.test.ts",
+            "bench/src/**/*.test.ts",
+          ],
+          exclude: [...NO_TESTS, ...MEASURES_ITS_PROCESS],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "isolated", include: ["conformance/src/**/*.test.ts", ...MEASURES_ITS_PROCESS], exclude: NO_TESTS },
+      },
     ],
-    exclude: ["**/node_modules/**", "**/dist/**", "**/bundle/**"],
     pool: "forks",
     // Two files run at a time; they contain processes of their own. TEST_WORKERS overrides it.
     maxWorkers: Number(process.env["TEST_WORKERS"] ?? 2),

@@ -1,5 +1,6 @@
 // Starts the slowest test files first, so that the last files of a run are short and all workers
-// end at about the same time.
+// end at about the same time. Files that share a process come after the others: a worker keeps its
+// process only while the next file shares it too.
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer } from "vitest/node";
@@ -13,7 +14,10 @@ const DURATIONS_FILE = join(import.meta.dirname, "durations.json");
 export default class SlowestFirst extends BaseSequencer {
   async sort(files) {
     const durations = JSON.parse(readFileSync(DURATIONS_FILE, "utf8"));
-    return sortSlowestFirst(await super.sort(files), ({ moduleId }) => durations[relative(this.ctx.config.root, moduleId)] ?? 0);
+    const bySpeed = sortSlowestFirst(await super.sort(files), ({ moduleId }) => durations[relative(this.ctx.config.root, moduleId)] ?? 0);
+    const sharesProcess = ({ project, moduleId }) =>
+      project.config.isolate === false && durations[relative(this.ctx.config.root, moduleId)] === undefined;
+    return [...bySpeed.filter((file) => !sharesProcess(file)), ...bySpeed.filter(sharesProcess)];
   }
 }
 
