@@ -57,6 +57,17 @@ export class ServerSupervisor {
     await this.#server?.stop();
   }
 
+  /** Sends a signal to the server, such as the one that makes it read its configuration again. */
+  signal(name: NodeJS.Signals): void {
+    if (this.#server === undefined) return;
+    try {
+      process.kill(this.#server.pid, name);
+    } catch (error) {
+      // It has just ended, and is restarted.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+
   /** Ends the server, which does not work any more; it is restarted as if it had died. */
   async forceRestart(why: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
