@@ -48,7 +48,7 @@ function generatedFiles({ services, model }) {
   ]);
 }
 
-/** Permissions from which deploy/bus/plugin-users.mjs derives those of plugin services elsewhere. */
+/** Permissions from which deploy/bus/plugin-users.mjs derives those of other plugin services. */
 function pluginUser({ busUsers, defineService }) {
   const id = "plugin-ID";
   // Upper-case words cannot be part of a subject by accident.

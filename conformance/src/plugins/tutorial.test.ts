@@ -12,9 +12,9 @@ import { runPython, type RunningStack, startStack } from "../stack/stack-fixture
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { codeBlocks, commands, writeFiles } from "./tutorial-page.js";
 
-// Executes docs/plugins/write-a-plugin.md word for word, and measures how soon the platform uses the
-// plugin. The packages are those of this tree; PLUGIN_TUTORIAL=install packs and installs them, as
-// the reader does, which needs the registry of npm.
+// Executes docs/plugins/write-a-plugin.md word for word, and measures how soon the platform uses
+// the plugin. The packages are those of this tree; PLUGIN_TUTORIAL=install packs and installs them
+// as the reader does, which needs the registry of npm.
 
 const page = codeBlocks("docs/plugins/write-a-plugin.md");
 const [install = "", harness = "", pyflyte = "", startJobService = "", startPlugin = ""] = commands(page, "bash");
@@ -108,7 +108,7 @@ function split(command: string): [string, readonly string[]] {
   return [program, args];
 }
 
-/** Runs a command in the reader's folder. Returns its output; throws with it when the command fails. */
+/** Runs a command in the reader's folder. Returns its output; throws with it on failure. */
 function run(program: string, args: readonly string[]): string {
   return execFileSync(program, args, { cwd: folder, encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "" } });
 }

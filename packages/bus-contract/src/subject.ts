@@ -16,7 +16,7 @@ export const TASK_STREAM: StreamDefinition = { name: "FLYTE_TASKS", subjects: ["
 export const EVENT_STREAM: StreamDefinition = { name: "FLYTE_EVENTS", subjects: ["flyte.event.>"], retention: "interest" };
 
 /**
- * Subject of the heartbeats of plugin services; volatile. Every plugin service may send on it, so it
+ * Subject of the heartbeats of plugin services; volatile. Every plugin service may send on it: it
  * does not prove that the sender serves the types that it names.
  */
 export const pluginHelloSubject = "flyte.plugin.hello";

@@ -17,9 +17,9 @@ const MAX_TRACKED = 1_000;
 /**
  * Receives the heartbeats of plugin services until it is closed.
  *
- * The bus lets a service send on the subjects of its own task types alone. A type that was announced
- * there within {@link HEARTBEAT_TIMEOUT_MS} cannot be announced on the subject that all services
- * share, which versions without subjects of single types use.
+ * The bus lets a service send on the subjects of its own task types alone. A type that was
+ * announced there within {@link HEARTBEAT_TIMEOUT_MS} cannot be announced on the subject that all
+ * services share, which versions without subjects of single types use.
  */
 export function receiveHeartbeats({ bus, now, onHeartbeat }: ReceiveHeartbeatsOptions): Subscription {
   const provenAt = new BoundedMap<string, number>(MAX_TRACKED);

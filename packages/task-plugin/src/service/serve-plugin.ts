@@ -22,8 +22,8 @@ export interface PluginContext<Settings> {
 
 export interface ServePluginOptions<Shape extends z.ZodRawShape> {
   /**
-   * Id of the service, such as `plugin-http-job`: its user of the message bus, its name in logs, and
-   * the prefix of environment variables (`FLYTE_TS_PLUGIN_HTTP_JOB_`).
+   * Id of the service, such as `plugin-http-job`: its user of the message bus, its name in logs,
+   * and the prefix of environment variables (`FLYTE_TS_PLUGIN_HTTP_JOB_`).
    */
   readonly id: string;
   /** Default port of health and metrics. */

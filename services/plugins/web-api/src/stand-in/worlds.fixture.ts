@@ -84,7 +84,7 @@ type Observable = PluginEnvironment & Pick<SimulatedEnvironment, "startCount" | 
 /** Number of calls that fail while the API is unavailable. */
 const OUTAGE_CALLS = 20;
 
-/** Calls of every kind meet the faults in turn: the stand-ins do not tell creations from readings. */
+/** Calls of every kind meet the faults: the stand-ins do not tell creations from readings. */
 function withFaults(faults: Faults, world: Observable): SimulatedEnvironment {
   const error = lostConnection();
   const add = (kind: "lose" | "refuse", count: number) => faults.add(...Array.from({ length: count }, () => ({ kind, error })));
