@@ -41,10 +41,19 @@ function generatedFiles({ services, model }) {
     ...kubernetesFiles({ services, model }),
     ...composeFiles({ services, model }),
     ["deploy/bus/users.json", `${JSON.stringify(model.busUsers(services), null, 2)}\n`],
+    ["deploy/bus/plugin-user.json", `${JSON.stringify(pluginUser(model), null, 2)}\n`],
     [RELEASE, withRegions(RELEASE, { images: services.map(imageLine) })],
     ["tsconfig.json", typescriptProjects()],
     ["docs/reference/services.md", servicesPage({ services, model })],
   ]);
+}
+
+/** Permissions from which deploy/bus/plugin-users.mjs derives those of other plugin services. */
+function pluginUser({ busUsers, defineService }) {
+  const id = "plugin-ID";
+  // Upper-case words cannot be part of a subject by accident.
+  const manifest = { ...defineService({ id: "plugin-any", description: "Any plugin.", plane: "local", requires: { bus: {} } }), id };
+  return busUsers([{ ...manifest, taskTypes: ["TYPE"] }])[id];
 }
 
 function imageLine({ names, path, image }) {

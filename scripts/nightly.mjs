@@ -7,6 +7,16 @@ import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run
 /** Files that vitest runs, and the environment that makes them long. */
 const PARTS = {
   simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
+  // Needs the registry of npm.
+  "plugin-tutorial": { files: ["conformance/src/plugins/tutorial.test.ts"], environment: { PLUGIN_TUTORIAL: "install" } },
+  "plugin-simulation": {
+    files: [
+      "packages/task-plugin/src/harness/simulation.test.ts",
+      "services/plugins/operator/src/simulation.test.ts",
+      "services/plugins/web-api/src/simulation.test.ts",
+    ],
+    environment: { PLUGIN_SEEDS: "2000" },
+  },
   properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
   walks: { files: ["services/propeller/src/engine/run/full-scan.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
   faults: { files: ["conformance/src/faults/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },

@@ -1,27 +1,31 @@
-// Prepares the client library and the packages that it depends on for npm, and prints their
-// folders, dependencies first.
-//   node scripts/release-packages.mjs --version 1.2.3
-// Rewrites package.json in place: run it in a checkout that is discarded afterwards.
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// Copies the packages that users import, and those that they depend on, as they are published on
+// npm, and prints the folders of the copies, dependencies first.
+//   node scripts/release-packages.mjs --version 1.2.3 --to FOLDER
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "./prepare.mjs";
 
 const SCOPE = "@flyte-ts/";
 /** Packages that users import. */
-const PUBLISHED = ["client"];
+const PUBLISHED = ["client", "task-plugin"];
 
-const { values } = parseArgs({ options: { version: { type: "string" } } });
-const { version } = values;
+const { values } = parseArgs({ options: { version: { type: "string" }, to: { type: "string" } } });
+const { version, to } = values;
 if (version === undefined || !/^\d+\.\d+\.\d+/.test(version)) {
   console.error("release-packages: --version must be a semantic version such as 1.2.3");
+  process.exit(2);
+}
+
+if (to === undefined) {
+  console.error("release-packages: --to must name the folder of the copies");
   process.exit(2);
 }
 
 const ordered = new Set();
 for (const name of PUBLISHED) visit(name);
 for (const name of ordered) prepare(name);
-for (const name of ordered) console.log(`./packages/${name}`);
+for (const name of ordered) console.log(copyOf(name));
 
 function visit(name) {
   if (ordered.has(name)) return;
@@ -34,8 +38,11 @@ function prepare(name) {
   const dependencies = { ...manifest.dependencies };
   for (const dependency of ownDependencies(manifest)) dependencies[SCOPE + dependency] = version;
   const files = ["dist", "NOTICE", "!dist/**/*.test.*", "!dist/**/*.fixture.*", "!dist/.tsbuildinfo"];
-  writeFileSync(pathOf(name, "package.json"), `${JSON.stringify({ ...manifest, version, files, dependencies }, null, 2)}\n`);
-  for (const file of ["LICENSE", "NOTICE"]) copyFileSync(join(root, file), pathOf(name, file));
+  mkdirSync(copyOf(name), { recursive: true });
+  writeFileSync(join(copyOf(name), "package.json"), `${JSON.stringify({ ...manifest, version, files, dependencies }, null, 2)}\n`);
+  cpSync(pathOf(name, "dist"), join(copyOf(name), "dist"), { recursive: true });
+  if (existsSync(pathOf(name, "README.md"))) cpSync(pathOf(name, "README.md"), join(copyOf(name), "README.md"));
+  for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(copyOf(name), file));
 }
 
 function ownDependencies({ dependencies = {} }) {
@@ -44,6 +51,10 @@ function ownDependencies({ dependencies = {} }) {
 
 function manifestOf(name) {
   return JSON.parse(readFileSync(pathOf(name, "package.json"), "utf8"));
+}
+
+function copyOf(name) {
+  return resolve(to, name);
 }
 
 function pathOf(name, file) {

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { addPluginUser } from "../bus/plugin-users.mjs";
 
 /** User of the services' containers. */
 const SERVICES = 65_532;
@@ -19,7 +20,12 @@ const secret = (name, bytes = 24) => (kept[name] ??= randomBytes(bytes).toString
 const database = secret("databasePassword");
 /** Generated from the manifests: the secrets that each service needs. */
 const services = JSON.parse(readFileSync(new URL("services.json", import.meta.url), "utf8"));
-const busUsers = JSON.parse(readFileSync(new URL("../bus/users.json", import.meta.url), "utf8"));
+/** Plugin services that are no part of this repository: id → task types. */
+const plugins = Object.entries(JSON.parse(process.env.FLYTE_TS_PLUGINS || "{}"));
+const busUsers = plugins.reduce(
+  (users, [id, taskTypes]) => addPluginUser(users, id, taskTypes),
+  JSON.parse(readFileSync(new URL("../bus/users.json", import.meta.url), "utf8")),
+);
 const busPasswords = Object.fromEntries(Object.keys(busUsers).map((user) => [user, secret(`busPassword.${user}`)]));
 const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
 const secretAccessKey = secret("blobSecretKey");
@@ -78,6 +84,7 @@ const files = {
     allowedOrigins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${apiPort}`),
   },
   "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
+  ...Object.fromEntries(plugins.map(([id]) => [`${id}/${id}.yaml`, pluginSettings(id)])),
   ...Object.fromEntries(services.map((service) => [`${service.id}/${service.id}.yaml`, settingsWithSecrets(service)])),
 };
 // JSON is YAML.
@@ -91,6 +98,11 @@ for (const [name, content] of Object.entries(files)) {
 write(join(folder, "database", "password"), database, { mode: 0o444 });
 if (asRoot) for (const volume of readdirSync(owned)) chownSync(join(owned, volume), SERVICES, SERVICES);
 process.stdout.write("secrets are in place\n");
+
+/** Settings of a plugin service whose own file of settings is elsewhere. */
+function pluginSettings(id) {
+  return { ...bus(id), storage: { s3: { endpoint: "http://blobs:30002", ...s3.storage.s3 } } };
+}
 
 /** Settings of a service that contain secrets. */
 function settingsWithSecrets({ id, database, bus: usesBus, blobStore, admin, catalog, auth, settings }) {

@@ -2,6 +2,8 @@ export {
   TASK_STREAM,
   EVENT_STREAM,
   pluginHelloSubject,
+  taskTypeHelloFilter,
+  taskTypeHelloSubject,
   taskTypeToken,
   taskRequestSubject,
   taskRequestFilter,

@@ -15,7 +15,10 @@ export const TASK_STREAM: StreamDefinition = { name: "FLYTE_TASKS", subjects: ["
 /** Events of plugin services and propeller, for propeller and admin. */
 export const EVENT_STREAM: StreamDefinition = { name: "FLYTE_EVENTS", subjects: ["flyte.event.>"], retention: "interest" };
 
-/** Subject of the heartbeats of plugin services; volatile. */
+/**
+ * Subject of the heartbeats of plugin services; volatile. Every plugin service may send on it: it
+ * does not prove that the sender serves the types that it names.
+ */
 export const pluginHelloSubject = "flyte.plugin.hello";
 
 const PLAIN_TOKEN = /^[A-Za-z0-9_-]+$/;
@@ -34,6 +37,17 @@ export function taskTypeToken(taskType: string): string {
   }
   return token;
 }
+
+/**
+ * Subject of the heartbeats for one task type; volatile. Only the services that serve the type may
+ * send on it.
+ */
+export function taskTypeHelloSubject(taskType: string): string {
+  return `${pluginHelloSubject}.${taskTypeToken(taskType)}`;
+}
+
+/** Filter for the subjects of taskTypeHelloSubject of every task type. */
+export const taskTypeHelloFilter = `${pluginHelloSubject}.*`;
 
 /** Subject of requests for a task type, per shard of the execution. */
 export function taskRequestSubject(taskType: string, shard: number): string {

@@ -9,6 +9,7 @@ const FORMS = {
     "python uninstall [--data DIR] PACKAGE…",
     "python list [--data DIR]",
   ],
+  plugin: ["plugin add [--data DIR] ID TASK_TYPE…", "plugin remove [--data DIR] ID", "plugin list [--data DIR]"],
   import: [
     `import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]
                        [--fromTokenFile FILE] [--toTokenFile FILE] [--concurrency N] [--report FILE]`,
@@ -52,6 +53,9 @@ const ABOUT: Readonly<Record<Command, string>> = {
           those of pip: names, versions, files, -r FILE. A running stack uses the packages for
           its next task.
           --extra  installs the packages of a plugin, unless the stack has them`,
+  plugin: `  plugin  Lets a plugin service that runs beside one local stack use its message bus: add creates
+          a user for the task types, and prints the file with the settings of the service. A
+          running stack accepts the plugin at once.`,
   import: `  import  Copies projects, attributes, tasks, workflows, launch plans, descriptions and, with
           --executions, ended executions from one Flyte admin to another.`,
   doctor: `  doctor  Checks the named endpoints: connection, version, clock and permissions. Prints a remedy

@@ -11,6 +11,12 @@ export { createStackDirs } from "./state/stack-dirs.js";
 export { shellQuote } from "./state/client-env.js";
 export { displayAddress } from "./state/display-address.js";
 
+// Plugin services that run beside it
+export { externalPluginManifests, readExternalPlugins, writeExternalPlugins } from "./external-plugins/external-plugins.js";
+export { externalPluginSettingsFile } from "./external-plugins/grant-access.js";
+export { stackServices } from "./service/stack-services.js";
+export { isStackRunning } from "./state/stack-lock.js";
+
 // Sign-in of its clients
 export {
   clientSecretOf,

@@ -5,9 +5,9 @@ import { type ProcessWatchdog, cacheDir, replaceFile } from "@flyte-ts/host";
 import { type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
 import { busServices } from "@flyte-ts/service-manifest";
-import { writeBusConfig } from "./service/bus-config.js";
 import { watchBus } from "./service/bus-watch.js";
 import { checkExternalBlobStore, externalBlobStore, localBlobStore, type StackBlobStore } from "./service/blob-store.js";
+import { grantExternalPlugins, watchExternalPlugins } from "./external-plugins/grant-access.js";
 import { acquireStackLock } from "./state/stack-lock.js";
 import { writeClientEnv } from "./state/client-env.js";
 import { externalCluster, localCluster, type StackCluster } from "./service/cluster.js";
@@ -142,9 +142,10 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
     };
     const cluster = external ?? localCluster(folders.kubeconfig, ports.cluster, credentials);
     const blobs = externalStore ?? localBlobStore({ host, port: ports.blobs }, config.bucket, credentials);
-    writeBusConfig(folders.busConfig, credentials.bus, manifests);
     writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
     const { logLevel, bundles, propellers } = config;
+    const externalPlugins = { folders, services: manifests, blobs, logLevel, natsPort: ports.nats };
+    grantExternalPlugins(externalPlugins);
     const sharedPythonBin = shared.bin;
     const context = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn, services };
     const startServices = async (configs: readonly ServiceConfig[]) => {
@@ -182,6 +183,11 @@ export async function startStack(config: StackConfig, { progress, watchdog, sign
         onProgress: (what) => progress.line(`  downloading ${what} (once) …`),
       }),
     );
+    const watchedPlugins = watchExternalPlugins(externalPlugins, {
+      onGranted: () => bus.signal("SIGHUP"),
+      onRefused: (why) => progress.line(`  ${why}`),
+    });
+    stops.push(() => Promise.resolve(watchedPlugins.close()));
     const infrastructureStep = progress.step(
       "NATS, cluster and blob store",
       async () => (await Promise.all([bus.start(), infrastructure]))[0],

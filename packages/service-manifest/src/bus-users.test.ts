@@ -36,6 +36,16 @@ test("a wildcard of consumers excludes the consumers of other users", () => {
   expect(deny.filter((subject) => subject.includes("FLYTE_TASKS"))).toEqual([]);
 });
 
+test("a service announces its own task types alone, whatever others may announce", () => {
+  const any = service("plugin-any", { requires: { bus: { publishes: ["flyte.plugin.hello.*"] } } });
+  const { "plugin-demo": own, "plugin-any": wildcard } = busUsers([demo, any]);
+  expect(own?.publish.allow.filter((subject) => subject.startsWith("flyte.plugin."))).toEqual([
+    "flyte.plugin.hello",
+    "flyte.plugin.hello.demo",
+  ]);
+  expect(wildcard?.publish.deny).toEqual(["flyte.plugin.hello.demo"]);
+});
+
 test("a second wildcard takes nothing from the first", () => {
   const consumes = [{ stream: "FLYTE_TASKS", durable: "*" }];
   const { engine: first, "plugin-any": second } = busUsers([engine, demo, service("plugin-any", { requires: { bus: { consumes } } })]);

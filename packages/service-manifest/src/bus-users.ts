@@ -15,6 +15,9 @@ const BOOKKEEPING = ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD"] as cons
 /** Bookkeeping streams whose state creators read. */
 const READABLE_BOOKKEEPING: ReadonlySet<string> = new Set(["FLYTE_HELD"]);
 
+/** Begin of the subjects on which a service announces single task types. */
+const HELLO = "flyte.plugin.hello.";
+
 /** Lists the services that are users of the message bus. */
 export function busServices(services: readonly ServiceManifest[]): readonly ServiceManifest[] {
   return services.filter(({ requires }) => requires.bus !== undefined);
@@ -37,15 +40,13 @@ export function busUsers(services: readonly ServiceManifest[]): Readonly<Record<
 function busAccess({ requires: { bus }, taskTypes, configurableTaskTypes }: ServiceManifest): BusAccess {
   if (bus === undefined) throw new Error("the service does not use the message bus");
   if (taskTypes.length === 0) return bus;
+  const servable = [...taskTypes, ...configurableTaskTypes];
   return {
-    publishes: ["flyte.event.task.*", "flyte.plugin.hello", ...bus.publishes],
+    publishes: ["flyte.event.task.*", "flyte.plugin.hello", ...servable.map((taskType) => `${HELLO}${taskType}`), ...bus.publishes],
     subscribes: bus.subscribes,
     createsStreams: bus.createsStreams,
     readsStreams: [...ALL_STREAMS, ...bus.readsStreams],
-    consumes: [
-      ...[...taskTypes, ...configurableTaskTypes].map((taskType) => ({ stream: "FLYTE_TASKS", durable: `plugin-${taskType}` })),
-      ...bus.consumes,
-    ],
+    consumes: [...servable.map((taskType) => ({ stream: "FLYTE_TASKS", durable: `plugin-${taskType}` })), ...bus.consumes],
   };
 }
 
@@ -69,10 +70,19 @@ function permissions(id: string, access: BusAccess, users: readonly BusUser[]): 
         ...readsStreams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
         ...consumes.flatMap(consumerSubjects),
       ],
-      deny: consumes.some(({ durable }) => durable === "*") ? othersConsumers(id, access, users) : [],
+      deny: [
+        ...(publishes.includes(`${HELLO}*`) ? othersAnnouncements(id, users) : []),
+        ...(consumes.some(({ durable }) => durable === "*") ? othersConsumers(id, access, users) : []),
+      ],
     },
     subscribe: { allow: [...subscribes, `_INBOX.${id}.>`] },
   };
+}
+
+/** Lists the announcements that a wildcard grants by accident. */
+function othersAnnouncements(id: string, users: readonly BusUser[]): readonly string[] {
+  const others = users.filter((user) => user.id !== id).flatMap((user) => user.access.publishes);
+  return others.filter((subject) => subject.startsWith(HELLO) && subject !== `${HELLO}*`);
 }
 
 /**

@@ -3,3 +3,4 @@ export { pluginConformance, type ConformanceCase, type PluginEnvironment } from 
 export { collectTaskEvents } from "./harness/collect-events.js";
 export { MemoryBus } from "./harness/memory-bus.js";
 export { sampleRequest } from "./harness/sample-request.js";
+export { JOB_FAULTS, type JobFault, simulateAttempt, type SimulatedEnvironment } from "./harness/simulation.js";

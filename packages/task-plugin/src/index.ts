@@ -14,6 +14,8 @@ export {
   type Succeeded,
   type TaskStatus,
 } from "./status.js";
+export type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+export { decodeAttempt, encodeAttempt } from "./attempt/encode-attempt.js";
 export { attemptKey } from "./attempt/attempt-key.js";
 export { eventFields } from "./event/event-fields.js";
 export { inputsFromFile } from "./item-inputs.js";
@@ -24,5 +26,12 @@ export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./service/
 export type { PluginBus } from "./service/plugin-bus.js";
 
 // For clients of plugin services
-export { decodeHeartbeat, encodeHeartbeat, HEARTBEAT_INTERVAL_MS, type PluginHeartbeat } from "./service/heartbeat.js";
+export {
+  decodeHeartbeat,
+  encodeHeartbeat,
+  HEARTBEAT_INTERVAL_MS,
+  HEARTBEAT_TIMEOUT_MS,
+  type PluginHeartbeat,
+} from "./service/heartbeat.js";
+export { receiveHeartbeats, type ReceiveHeartbeatsOptions } from "./service/receive-heartbeats.js";
 export { buildTaskEvent, type TaskEventOptions } from "./event/build-event.js";

@@ -8,7 +8,7 @@ export const manifest = defineService({
   requires: {
     bus: {
       publishes: ["flyte.task.*.*", "flyte.event.execution.*", "flyte.event.task.*"],
-      subscribes: ["flyte.recorded.*", "flyte.wake.*", "flyte.plugin.hello"],
+      subscribes: ["flyte.recorded.*", "flyte.wake.*", "flyte.plugin.hello", "flyte.plugin.hello.*"],
       createsStreams: ["FLYTE_TASKS", "FLYTE_EVENTS"],
       // Replicas choose the names of their consumers.
       consumes: [{ stream: "FLYTE_EVENTS", durable: "*" }],

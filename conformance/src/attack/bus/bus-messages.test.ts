@@ -147,7 +147,7 @@ test.each(MEASURED)(
 
 describe("on subjects that no stream stores", () => {
   test.each([
-    ["plugin-echo", ["flyte.plugin.hello"]],
+    ["plugin-echo", ["flyte.plugin.hello", "flyte.plugin.hello.echo"]],
     ["plugin-pod", ["flyte.plugin.hello"]],
     ["admin", ["flyte.admin.changed", "flyte.wake.3", "flyte.recorded.3", "flyte.wake.99", "flyte.recorded.x"]],
   ] as const)(

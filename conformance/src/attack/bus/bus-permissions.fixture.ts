@@ -17,6 +17,12 @@ const CONSUMERS: readonly { readonly stream: string; readonly name: string; read
   { stream: "FLYTE_TASKS", name: "plugin-unserved", user: "plugin-connector" },
 ];
 
+/** Subjects on which plugin services announce all of their task types, or one. */
+const ANNOUNCEMENTS: readonly string[] = [
+  "flyte.plugin.hello",
+  ...["echo", "python-task", "pytorch", "aws-batch", "unserved"].map((taskType) => `flyte.plugin.hello.${taskType}`),
+];
+
 const MESSAGES = [
   "flyte",
   "other",
@@ -38,7 +44,7 @@ const MESSAGES = [
   "flyte.wake",
   "flyte.admin.changed",
   "flyte.admin.other",
-  "flyte.plugin.hello",
+  ...ANNOUNCEMENTS,
   "flyte.plugin.other",
   "flyte.plugin.at.east.hello",
   ...USERS.map((user) => `flyte.probe.${user}`),
@@ -107,11 +113,11 @@ const WILDCARD_USERS: readonly User[] = ["propeller", "plugin-connector"];
 const PUBLISHED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   admin: ["flyte.recorded.3", "flyte.wake.3", "flyte.admin.changed"],
   propeller: ["flyte.task.echo.3", "flyte.task.core-sleep.3", "flyte.task.python-task.3", "flyte.event.execution.3", "flyte.event.task.3"],
-  "plugin-pod": ["flyte.event.task.3", "flyte.plugin.hello"],
-  "plugin-echo": ["flyte.event.task.3", "flyte.plugin.hello"],
-  "plugin-connector": ["flyte.event.task.3", "flyte.plugin.hello"],
-  "plugin-operator": ["flyte.event.task.3", "flyte.plugin.hello"],
-  "plugin-web-api": ["flyte.event.task.3", "flyte.plugin.hello"],
+  "plugin-pod": ["flyte.event.task.3", "flyte.plugin.hello", "flyte.plugin.hello.python-task"],
+  "plugin-echo": ["flyte.event.task.3", "flyte.plugin.hello", "flyte.plugin.hello.echo"],
+  "plugin-connector": ["flyte.event.task.3", "flyte.plugin.hello", "flyte.plugin.hello.unserved"],
+  "plugin-operator": ["flyte.event.task.3", "flyte.plugin.hello", "flyte.plugin.hello.pytorch"],
+  "plugin-web-api": ["flyte.event.task.3", "flyte.plugin.hello", "flyte.plugin.hello.aws-batch"],
 };
 
 /**
@@ -153,10 +159,10 @@ export function mayPublish(user: User, subject: string): boolean {
 /** Subjects that the service of a user subscribes to. */
 const SUBSCRIBED_BY_USER: Readonly<Record<User, readonly string[]>> = {
   admin: ["flyte.admin.changed"],
-  propeller: ["flyte.recorded.3", "flyte.wake.3", "flyte.plugin.hello"],
+  propeller: ["flyte.recorded.3", "flyte.wake.3", ...ANNOUNCEMENTS],
   "plugin-pod": [],
   "plugin-echo": [],
-  "plugin-connector": ["flyte.plugin.hello"],
+  "plugin-connector": ANNOUNCEMENTS,
   "plugin-operator": [],
   "plugin-web-api": [],
 };

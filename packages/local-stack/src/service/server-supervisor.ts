@@ -57,6 +57,17 @@ export class ServerSupervisor {
     await this.#server?.stop();
   }
 
+  /** Sends a signal to the server, such as the one that makes it read its configuration again. */
+  signal(name: NodeJS.Signals): void {
+    if (this.#server === undefined) return;
+    try {
+      process.kill(this.#server.pid, name);
+    } catch (error) {
+      // It has just ended, and is restarted.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+
   /**
    * Stops a server that no longer works. The supervisor then restarts it as after an unexpected
    * exit.

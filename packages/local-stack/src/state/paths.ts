@@ -29,6 +29,10 @@ export interface StackPaths {
   readonly busConfig: string;
   /** Keys and passwords of the stack's parts, readable by its owner alone. */
   readonly credentials: string;
+  /** Plugin services that run beside the stack. */
+  readonly externalPlugins: string;
+  /** Settings of these plugin services, a file for each. */
+  readonly pluginSettings: string;
   /** Settings for clients on this machine, in shell syntax. */
   readonly clientEnv: string;
   /** Holds the id of the process that runs the stack. */
@@ -49,6 +53,8 @@ export function stackPaths(dataDir: string): StackPaths {
     kubeconfig: join(root, "kubeconfig"),
     busConfig: join(root, "config", "nats.conf"),
     credentials: join(root, "credentials.json"),
+    externalPlugins: join(root, "config", "external-plugins.json"),
+    pluginSettings: join(root, "plugins"),
     clientEnv: join(root, "client.env"),
     pidFile: join(root, "stack.pid"),
   };

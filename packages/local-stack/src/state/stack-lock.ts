@@ -32,7 +32,7 @@ export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog
   const release = () => releaseLock(pidFile);
   const watchdogFile = join(root, "guard.pid");
   try {
-    const { pid, identity } = readWatchdog(watchdogFile);
+    const { pid, identity } = readProcess(watchdogFile);
     for (let waited = 0; identity !== undefined && processIdentity(pid) === identity; waited += POLL_MS) {
       if (waited > WATCHDOG_TIMEOUT_MS) throw new StackError(`processes of a killed stack in ${root} are still running (watchdog ${pid})`);
       await sleep(POLL_MS, undefined, { signal });
@@ -45,7 +45,14 @@ export async function acquireStackLock({ pidFile, root }: StackPaths, { watchdog
   return release;
 }
 
-function readWatchdog(file: string): { pid: number; identity: string | undefined } {
+/** Reports whether a stack runs on the folder. */
+export function isStackRunning({ pidFile }: StackPaths): boolean {
+  const { pid, identity } = readProcess(pidFile);
+  return identity !== undefined && processIdentity(pid) === identity;
+}
+
+/** Reads the id and the identity of a process. */
+function readProcess(file: string): { pid: number; identity: string | undefined } {
   try {
     const [pid, identity] = readFileSync(file, "utf8").split("\n");
     return { pid: Number(pid), identity: identity || undefined };

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
-import { taskRequestSubject } from "@flyte-ts/bus-contract";
+import { pluginHelloSubject, taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
@@ -295,7 +295,7 @@ describe("AttemptController", () => {
     await clock.advance(20_000);
     await running.stop();
     await clock.advance(20_000);
-    const heartbeats = bus.ephemeral.map(({ data }) => decodeHeartbeat(data));
+    const heartbeats = bus.ephemeral.filter(({ subject }) => subject === pluginHelloSubject).map(({ data }) => decodeHeartbeat(data));
     const { instance } = heartbeats[0] ?? {};
     expect(instance).toMatch(/./);
     const heartbeat = { name: "test", taskTypes: ["t"], instance };

@@ -1,4 +1,4 @@
-/** Heartbeat of a plugin service, sent every ten seconds on `pluginHelloSubject`. */
+/** Heartbeat of a plugin service, sent every ten seconds. */
 export interface PluginHeartbeat {
   readonly name: string;
   readonly taskTypes: readonly string[];
@@ -14,6 +14,8 @@ interface HeartbeatJson extends Omit<PluginHeartbeat, "uptimeMs"> {
 }
 
 export const HEARTBEAT_INTERVAL_MS = 10_000;
+/** Time without a heartbeat after which a task type is no longer served: three were lost. */
+export const HEARTBEAT_TIMEOUT_MS = 35_000;
 
 /**
  * Maximum number of task types in a heartbeat; one with more is ignored. A plugin service serves a

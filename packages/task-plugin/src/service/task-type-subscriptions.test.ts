@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
-import { taskRequestSubject } from "@flyte-ts/bus-contract";
+import { pluginHelloSubject, taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
@@ -24,7 +24,11 @@ describe("a plugin whose task types change", () => {
     await settlePromises();
   };
   const answered = () => bus.events.map(({ event }) => event?.taskType);
-  const heartbeats = () => bus.ephemeral.splice(0).map(({ data }) => decodeHeartbeat(data));
+  const heartbeats = (subject: string = pluginHelloSubject) =>
+    bus.ephemeral
+      .splice(0)
+      .filter((message) => message.subject === subject)
+      .map(({ data }) => decodeHeartbeat(data));
 
   beforeEach(async () => {
     bus = new MemoryBus();
@@ -78,6 +82,15 @@ describe("a plugin whose task types change", () => {
     ]);
     await clock.advance(10_000);
     expect(heartbeats().map((heartbeat) => heartbeat?.uptimeMs)).toEqual([70_000, 10_000]);
+  });
+
+  it("announces each type on the subject of this type", async () => {
+    await host.setTaskTypes(["a", "b.c"]);
+    const own = bus.ephemeral.filter(({ subject }) => subject !== pluginHelloSubject);
+    expect(own.map(({ subject, data }) => [subject, decodeHeartbeat(data)?.taskTypes])).toEqual([
+      ["flyte.plugin.hello.a", ["a"]],
+      ["flyte.plugin.hello.b%2Ec", ["b.c"]],
+    ]);
   });
 
   it("serves the other types when the bus refuses one, and stops without waiting for it", async () => {

@@ -1,5 +1,5 @@
 import type { Time } from "@flyte-ts/async";
-import { pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/bus-contract";
+import { pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeHelloSubject, taskTypeToken } from "@flyte-ts/bus-contract";
 import { encodeHeartbeat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.js";
 import type { BusMessage, PluginBus, Subscription } from "./plugin-bus.js";
 
@@ -79,7 +79,11 @@ export class TaskTypeSubscriptions {
     const now = clock.now();
     for (const [generation, { taskTypes, sinceMs }] of this.#generations()) {
       const instance = generation === 0 ? this.options.instance : `${this.options.instance}/${generation}`;
-      bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ name, taskTypes, instance, uptimeMs: now - sinceMs }));
+      const heartbeat = { name, instance, uptimeMs: now - sinceMs };
+      for (const taskType of taskTypes)
+        bus.publishEphemeral(taskTypeHelloSubject(taskType), encodeHeartbeat({ ...heartbeat, taskTypes: [taskType] }));
+      // For receivers of a version that does not know the subjects of single types.
+      bus.publishEphemeral(pluginHelloSubject, encodeHeartbeat({ ...heartbeat, taskTypes }));
     }
     this.#cancelHeartbeat = clock.schedule(HEARTBEAT_INTERVAL_MS, () => this.announce());
   }

@@ -1,12 +1,12 @@
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { dataPlaneScope, pluginHelloSubject } from "@flyte-ts/bus-contract";
+import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { joinLeaderElection } from "@flyte-ts/kubernetes";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceNames } from "@flyte-ts/service-manifest";
-import { decodeHeartbeat, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { receiveHeartbeats, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { connectorConfig } from "./config.js";
 import { connectorService } from "./connector-service.js";
@@ -23,9 +23,10 @@ const bus = scopedBus(connection, dataPlaneScope(cluster));
 const store = createBlobStore(config.storage);
 const service = connectorService({ config, store, clock, logger, metrics });
 // A standby listens too, so that it knows the other plugin services at a takeover.
-const heartbeats = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
-  const heartbeat = decodeHeartbeat(data);
-  if (heartbeat !== undefined) service.onHeartbeat(heartbeat);
+const heartbeats = receiveHeartbeats({
+  bus,
+  now: () => clock.now(),
+  onHeartbeat: (heartbeat) => service.onHeartbeat(heartbeat),
 });
 // An unreachable connector makes no replica unready: a restart would not help.
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });

@@ -9,8 +9,8 @@ export const manifest = defineService({
   requires: {
     // Connectors announce the plugin's task types, so it has no fixed consumers.
     bus: {
-      publishes: ["flyte.event.task.*", "flyte.plugin.hello"],
-      subscribes: ["flyte.plugin.hello"],
+      publishes: ["flyte.event.task.*", "flyte.plugin.hello", "flyte.plugin.hello.*"],
+      subscribes: ["flyte.plugin.hello", "flyte.plugin.hello.*"],
       readsStreams: ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"],
       consumes: [{ stream: "FLYTE_TASKS", durable: "*" }],
     },

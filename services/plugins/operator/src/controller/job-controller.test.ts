@@ -251,7 +251,7 @@ describe("JobController", () => {
     world.api.unserved.clear();
     await clock.advance(60_000);
     await clock.advance(10_000);
-    const all = bus.ephemeral.slice(-2).flatMap(({ data }) => decodeHeartbeat(data)?.taskTypes ?? []);
+    const all = bus.ephemeral.slice(-8).flatMap(({ data }) => decodeHeartbeat(data)?.taskTypes ?? []);
     expect(new Set(all)).toEqual(new Set(["ray", "dask", "spark", "pytorch", "tensorflow", "mpi"]));
   });
 

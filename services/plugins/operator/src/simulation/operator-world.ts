@@ -4,7 +4,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type ContainerState, objectName, OPERATOR_JOB_LABEL, type Pod, type PodCondition } from "@flyte-ts/pod-task";
 import { MemoryStore } from "@flyte-ts/pod-task/harness";
-import type { PluginEnvironment } from "@flyte-ts/task-plugin/harness";
+import type { JobFault, SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { controllerSettings, operatorServiceConfig } from "../config.js";
 import { JobController } from "../controller/job-controller.js";
@@ -12,6 +12,7 @@ import type { Job, Operator } from "../operator.js";
 import { createOperators } from "../operators.js";
 import { operatorPlugin } from "../plugin.js";
 import { jobRequest } from "./sample-requests.js";
+import { SAMPLES } from "./samples.js";
 import { SimulatedApi } from "./simulated-api.js";
 
 const logLinks = [{ name: "Logs", uris: ["https://logs/{{ .podName }}"] }];
@@ -19,16 +20,6 @@ const config = operatorServiceConfig.parse({ nats: { url: "" }, logLinks });
 const logger = createLogger({ service: "test", level: "silent" });
 
 export const OUTPUTS = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }));
-
-/** Status that each operator writes when a job has succeeded. */
-export const SUCCEEDED: Readonly<Record<string, JsonObject>> = {
-  pytorch: { conditions: [{ type: "Succeeded", status: "True" }] },
-  tensorflow: { conditions: [{ type: "Succeeded", status: "True" }] },
-  mpi: { conditions: [{ type: "Succeeded", status: "True" }] },
-  ray: { jobDeploymentStatus: "Complete", jobStatus: "SUCCEEDED" },
-  dask: { jobStatus: "Successful" },
-  spark: { applicationState: { state: "COMPLETED" } },
-};
 
 export interface PlayedPod {
   readonly phase: string;
@@ -38,7 +29,7 @@ export interface PlayedPod {
 }
 
 /** A simulated cluster in which the test acts as the operators, and the files of attempts. */
-export class OperatorWorld implements PluginEnvironment {
+export class OperatorWorld implements SimulatedEnvironment {
   clock: ManualTime | undefined;
   readonly api = new SimulatedApi(() => this.clock);
   readonly store = new MemoryStore();
@@ -77,7 +68,17 @@ export class OperatorWorld implements PluginEnvironment {
   complete(request: TaskRequest): void {
     if (this.job(request)?.status !== undefined) return;
     this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, OUTPUTS);
-    this.setStatus(request, SUCCEEDED[this.taskType] ?? {});
+    this.setStatus(request, SAMPLES[this.taskType]?.succeeded ?? {});
+  }
+
+  inject(fault: JobFault): void {
+    if (fault === "unavailable") this.api.unavailable = true;
+    else this.api.faults.push(fault);
+  }
+
+  heal(): void {
+    this.api.unavailable = false;
+    this.api.faults.length = 0;
   }
 
   startCount(request: TaskRequest): number {

@@ -12,10 +12,13 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from "@flyte-ts/kubernetes";
+import type { JobFault } from "@flyte-ts/task-plugin/harness";
 import { createWatchHub } from "./watch-hub.js";
 
 /** Time that a deletion takes, ms. */
 const DELETION_MS = 1_000;
+/** Time after which a late creation takes place, ms. */
+const LATE_MS = 900;
 
 /**
  * A Kubernetes API without controllers, which outlives the plugin's processes. Deleting an object
@@ -29,6 +32,8 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
   readonly creations = new Map<string, number>();
   /** Number of calls beside those of watches, by verb. */
   readonly calls = new Map<string, number>();
+  /** Faults of the next creations and deletions, once each. */
+  readonly faults: JobFault[] = [];
   /** Errors thrown instead of creating, once each. */
   readonly createErrors: KubeError[] = [];
   /** Refuses every call as if the server were unreachable. */
@@ -80,15 +85,40 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
     });
   }
 
-  create<T extends KubeObject>({ plural }: ResourceRef, object: KubeObject): Promise<T> {
+  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
     return this.#respond("create", () => {
       const refused = this.createErrors.shift();
       if (refused !== undefined) throw refused;
-      const key = keyOf(plural, object.metadata);
-      if (this.objects.has(key)) throw new KubeError(`${key} already exists`, { status: 409, reason: "AlreadyExists" });
-      this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
-      return this.put(plural, object) as T;
+      switch (this.#takeFault("create")) {
+        case "createRefused":
+          throw new KubeError("too many requests", { status: 429 });
+        case "createUnknown":
+          this.#create(ref, object);
+          throw new KubeError("request timed out", { status: 0 });
+        case "createLate":
+          this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(ref, object));
+          throw new KubeError("request timed out", { status: 0 });
+        case "createDoubled":
+          this.#createIfAbsent(ref, object);
+      }
+      return this.#create<T>(ref, object);
     });
+  }
+
+  #createIfAbsent(ref: ResourceRef, object: KubeObject): void {
+    if (!this.objects.has(keyOf(ref.plural, object.metadata))) this.#create(ref, object);
+  }
+
+  #create<T extends KubeObject>({ plural }: ResourceRef, object: KubeObject): T {
+    const key = keyOf(plural, object.metadata);
+    if (this.objects.has(key)) throw new KubeError(`${key} already exists`, { status: 409, reason: "AlreadyExists" });
+    this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
+    return this.put(plural, object) as T;
+  }
+
+  #takeFault(call: "create" | "delete"): JobFault | undefined {
+    const index = this.faults.findIndex((fault) => fault.startsWith(call));
+    return index < 0 ? undefined : this.faults.splice(index, 1)[0];
   }
 
   delete({ plural }: ResourceRef, { uid, ...name }: DeleteOptions): Promise<boolean> {
@@ -97,7 +127,7 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
       const object = this.objects.get(key);
       if (object === undefined) return false;
       if (uid !== undefined && object.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
-      this.#startDeletion(key, object);
+      if (this.#takeFault("delete") === undefined) this.#startDeletion(key, object);
       return true;
     });
   }

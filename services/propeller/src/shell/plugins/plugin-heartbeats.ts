@@ -1,6 +1,5 @@
-import { pluginHelloSubject } from "@flyte-ts/bus-contract";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
-import { decodeHeartbeat } from "@flyte-ts/task-plugin";
+import { type PluginHeartbeat, receiveHeartbeats } from "@flyte-ts/task-plugin";
 import type { PluginRegistry } from "./plugin-registry.js";
 
 export interface HeartbeatConsumerOptions {
@@ -16,12 +15,11 @@ const REFRESH_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
 export function consumePluginHeartbeats({ bus, registry, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
-  const subscription = bus.subscribeEphemeral(pluginHelloSubject, (_, data) => {
-    const heartbeat = decodeHeartbeat(data);
-    if (heartbeat === undefined) return;
+  const onHeartbeat = (heartbeat: PluginHeartbeat) => {
     const started = registry.onHeartbeat(heartbeat, now());
     if (started.size > 0) onStart(started);
-  });
+  };
+  const subscription = receiveHeartbeats({ bus, now, onHeartbeat });
   const timer = setInterval(() => {
     if (registry.refresh(now())) onChange();
   }, REFRESH_MS);

@@ -26,7 +26,7 @@ const NONE: ReadonlySet<string> = new Set();
  */
 export class PluginRegistry {
   readonly #lastHeartbeatAt = new BoundedMap<string, number>(MAX_TRACKED);
-  /** Recently started processes, with the time of their first heartbeat. */
+  /** Task types of recently started processes, with the time of their first heartbeat. */
   readonly #recentlyStarted = new BoundedMap<string, number>(MAX_TRACKED);
   #health: PluginHealth = UNKNOWN_PLUGIN_HEALTH;
 
@@ -41,13 +41,14 @@ export class PluginRegistry {
     return new Map([...this.#lastHeartbeatAt].map(([taskType, at]) => [taskType, now - at]));
   }
 
-  /** Returns the task types of a process that has just started, on its first heartbeat. */
+  /** Returns the task types of a process that has just started, on the first heartbeat of each. */
   onHeartbeat({ taskTypes, instance, uptimeMs }: PluginHeartbeat, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) this.#lastHeartbeatAt.set(taskType, now);
-    if (uptimeMs > MAX_NEW_UPTIME_MS || instance === "" || this.#recentlyStarted.has(instance)) return NONE;
+    if (uptimeMs > MAX_NEW_UPTIME_MS || instance === "") return NONE;
     for (const [known, at] of this.#recentlyStarted) if (now - at > 2 * MAX_NEW_UPTIME_MS) this.#recentlyStarted.delete(known);
-    this.#recentlyStarted.set(instance, now);
-    return new Set(taskTypes);
+    const started = taskTypes.filter((taskType) => !this.#recentlyStarted.has(`${instance} ${taskType}`));
+    for (const taskType of started) this.#recentlyStarted.set(`${instance} ${taskType}`, now);
+    return started.length === 0 ? NONE : new Set(started);
   }
 
   /** Updates `health`. Returns true when it changed. */

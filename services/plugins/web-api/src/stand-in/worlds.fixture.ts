@@ -1,0 +1,96 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { JobFault, PluginEnvironment, SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
+import { athenaOver, batchOver, bigQueryOver, trinoOver } from "./apis.fixture.js";
+import { FakeAthena } from "./fake-athena.fixture.js";
+import { FakeBatch } from "./fake-batch.fixture.js";
+import { FakeBigQuery } from "./fake-bigquery.fixture.js";
+import { FakeTrino } from "./fake-trino.fixture.js";
+import { type Faults, lostConnection } from "./faults.fixture.js";
+import { MemoryStore } from "./memory-store.fixture.js";
+import { webApiProcess } from "./process.fixture.js";
+import { batchContainer, batchRequest, bigQueryRequest, prestoRequest, taskRequest } from "./tasks.fixture.js";
+
+export function athenaWorld(): SimulatedEnvironment {
+  const athena = new FakeAthena();
+  const api = athenaOver(athena, new MemoryStore());
+  return withFaults(athena.faults, {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api }),
+    request: prestoRequest,
+    invalidRequest: () => taskRequest({ type: "presto", custom: { statement: "SELECT 1" } }),
+    complete: async (_, clock) => {
+      athena.finish("SUCCEEDED");
+      await clock.advance(30_000);
+    },
+    startCount: () => athena.queries.length,
+    isRunning: () => athena.running > 0,
+  });
+}
+
+export function batchWorld(): SimulatedEnvironment {
+  const batch = new FakeBatch();
+  const store = new MemoryStore();
+  const outputs = toBinary(LiteralMapSchema, literalMap([["o0", integerLiteral(1)]]));
+  return withFaults(batch.faults, {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["aws-batch"], api: batchOver(batch, store) }),
+    request: batchRequest,
+    invalidRequest: () => taskRequest({ type: "aws-batch", target: batchContainer("") }),
+    complete: async (request, clock) => {
+      store.blobs.set(`${request.outputPrefix}/0/outputs.pb`, outputs);
+      batch.finish("SUCCEEDED");
+      await clock.advance(30_000);
+    },
+    startCount: () => batch.jobs.length,
+    isRunning: () => batch.running > 0,
+  });
+}
+
+export function bigQueryWorld(): SimulatedEnvironment {
+  const bigQuery = new FakeBigQuery();
+  const api = bigQueryOver(bigQuery, new MemoryStore());
+  return withFaults(bigQuery.faults, {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["bigquery_query_job_task"], api }),
+    request: bigQueryRequest,
+    invalidRequest: () => taskRequest({ type: "bigquery_query_job_task", custom: {} }),
+    complete: async (_, clock) => {
+      bigQuery.finish();
+      await clock.advance(30_000);
+    },
+    startCount: () => bigQuery.starts,
+    isRunning: () => bigQuery.running > 0,
+  });
+}
+
+export function trinoWorld(): SimulatedEnvironment {
+  const trino = new FakeTrino();
+  const api = trinoOver(trino, new MemoryStore());
+  return withFaults(trino.faults, {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api }),
+    request: prestoRequest,
+    invalidRequest: () => taskRequest({ type: "presto", custom: { schema: "db" } }),
+    complete: async (_, clock) => {
+      await clock.advance(5_000);
+      trino.finish();
+      await clock.advance(30_000);
+    },
+    startCount: () => trino.startsOf("SELECT 1"),
+    isRunning: () => trino.running > 0,
+  });
+}
+
+type Observable = PluginEnvironment & Pick<SimulatedEnvironment, "startCount" | "isRunning">;
+
+/** Number of calls that fail while the API is unavailable. */
+const OUTAGE_CALLS = 20;
+
+/** Calls of every kind meet the faults: the stand-ins do not tell creations from readings. */
+function withFaults(faults: Faults, world: Observable): SimulatedEnvironment {
+  const error = lostConnection();
+  const add = (kind: "lose" | "refuse", count: number) => faults.add(...Array.from({ length: count }, () => ({ kind, error })));
+  const inject = (fault: JobFault) => {
+    if (fault === "unavailable") add("refuse", OUTAGE_CALLS);
+    else add(fault === "createRefused" ? "refuse" : "lose", 1);
+  };
+  return { ...world, inject, heal: () => faults.clear() };
+}
