@@ -3,14 +3,15 @@ import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { pluginConformance, type PluginEnvironment } from "@flyte-ts/task-plugin/harness";
 import { describe, expect, it } from "vitest";
-import { athenaOver, batchOver, bigQueryOver, trinoOver } from "./stand-in/apis.fixture.js";
+import { athenaOver, batchOver, bigQueryOver, hiveOver, trinoOver } from "./stand-in/apis.fixture.js";
 import { FakeAthena } from "./stand-in/fake-athena.fixture.js";
 import { FakeBatch } from "./stand-in/fake-batch.fixture.js";
 import { FakeBigQuery } from "./stand-in/fake-bigquery.fixture.js";
+import { FakeHive } from "./stand-in/fake-hive.fixture.js";
 import { FakeTrino } from "./stand-in/fake-trino.fixture.js";
 import { MemoryStore } from "./stand-in/memory-store.fixture.js";
 import { webApiProcess } from "./stand-in/process.fixture.js";
-import { batchContainer, batchRequest, bigQueryRequest, prestoRequest, taskRequest } from "./stand-in/tasks.fixture.js";
+import { batchContainer, batchRequest, bigQueryRequest, hiveRequest, prestoRequest, taskRequest } from "./stand-in/tasks.fixture.js";
 
 function athenaWorld(): PluginEnvironment {
   const athena = new FakeAthena();
@@ -62,6 +63,22 @@ function bigQueryWorld(): PluginEnvironment {
   };
 }
 
+function hiveWorld(): PluginEnvironment {
+  const hive = new FakeHive();
+  const api = hiveOver(hive, new MemoryStore());
+  return {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["hive"], api }),
+    request: () => hiveRequest(),
+    invalidRequest: () => hiveRequest(""),
+    complete: async (_, clock) => {
+      hive.finish();
+      await clock.advance(30_000);
+    },
+    startCount: () => hive.operations.length,
+    isRunning: () => hive.running > 0,
+  };
+}
+
 function trinoWorld(): PluginEnvironment {
   const trino = new FakeTrino();
   const api = trinoOver(trino, new MemoryStore());
@@ -83,6 +100,7 @@ describe.each([
   ["Athena", athenaWorld],
   ["AWS Batch", batchWorld],
   ["BigQuery", bigQueryWorld],
+  ["HiveServer2", hiveWorld],
   ["Trino", trinoWorld],
 ])("%s keeps the contract of plugins", (_, world) => {
   it.each(pluginConformance(world))("$name", async ({ run }) => {

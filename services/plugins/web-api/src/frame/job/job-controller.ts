@@ -80,7 +80,7 @@ export class JobController<Job extends JsonObject> {
     const known = this.#tracked.get(key);
     if (known !== undefined) return known.status;
     const recorded = this.#recordedJob(request);
-    if (recorded !== undefined) return this.#track(request, recorded).status;
+    if (recorded !== undefined) return this.#track(request, await this.#adopt(request, recorded)).status;
     const job = await this.#creating.create(key, request).catch((error: unknown) => {
       if (!(error instanceof RetryLater)) this.#limits.release(key);
       throw error;
@@ -120,8 +120,9 @@ export class JobController<Job extends JsonObject> {
     try {
       const job = await this.#leftJob(key, request);
       if (job !== undefined) await api.stop(job, "the attempt has ended");
+      await api.release?.(request);
     } catch (error) {
-      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt");
+      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
     }
     this.#reader.cancel(key);
     this.#forget(key);
@@ -132,10 +133,20 @@ export class JobController<Job extends JsonObject> {
     const { api } = this.deps;
     const tracked = this.#tracked.get(key);
     if (tracked !== undefined) return tracked.job;
-    const uncertain = this.#creating.requestOf(key);
-    if (uncertain !== undefined) return api.find(uncertain);
     const recorded = decodePluginState(request.pluginState, api.id);
-    return recorded.kind === "created" && recorded.lost ? api.parseJob(recorded.job) : undefined;
+    if (recorded.kind === "created") return recorded.lost ? api.parseJob(recorded.job) : undefined;
+    if (recorded.kind === "none" && !this.#creating.has(key)) return undefined;
+    return this.#find(key, request);
+  }
+
+  /** @throws PermanentFailure; RetryLater while the inputs cannot be read. */
+  async #adopt(request: TaskRequest, job: Job): Promise<Job> {
+    try {
+      return (await this.deps.api.adopt?.(request, job)) ?? job;
+    } catch (error) {
+      if (passes(error)) throw new RetryLater(`cannot read the inputs of the task: ${(error as Error).message}`, { cause: error });
+      throw error;
+    }
   }
 
   /** A task that cannot be read has no job. */
