@@ -20,13 +20,13 @@ export const webApiConfig = z.strictObject({
   /** AWS Batch, for `aws-batch` and `container_array`; absent: these types are not served. */
   batch: batchSettings.optional(),
   /**
-   * Amazon Athena, for `hive` without `hive` settings and `presto` without `trino` settings; absent:
-   * these are not served.
+   * Amazon Athena, for `hive` without `hive` settings and `presto` without `trino` settings;
+   * absent: these are not served.
    */
   athena: athenaSettings.optional(),
   /** BigQuery, for `bigquery_query_job_task`; absent: the type is not served. */
   bigquery: bigQuerySettings.optional(),
-  /** HiveServer2 or Spark's Thrift server, for `hive` instead of Athena; absent: Athena runs it. */
+  /** HiveServer2 or Spark's Thrift server, for `hive` instead of Athena; absent: off. */
   hive: hiveSettings.optional(),
   /** Trino, for `presto` instead of Athena; absent: Athena runs `presto`. */
   trino: trinoSettings.optional(),

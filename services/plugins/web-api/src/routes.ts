@@ -2,7 +2,10 @@ import type { WebApiConfig } from "./config.js";
 
 export type ApiId = "batch" | "athena" | "bigquery" | "hive" | "trino";
 
-/** API of each task type that the settings serve. Trino takes `presto` from Athena, HiveServer2 `hive`. */
+/**
+ * API of each task type that the settings serve. Trino takes `presto` from Athena, HiveServer2
+ * `hive`.
+ */
 export function routesOf({ batch, athena, bigquery, hive, trino }: Partial<Pick<WebApiConfig, ApiId>>): ReadonlyMap<string, ApiId> {
   return new Map<string, ApiId>([
     ...(batch === undefined

@@ -4,7 +4,7 @@ import { templateRenderer } from "../task/render.js";
 import { type HiveQuery, type HiveQuerySettings, hiveQuery } from "./hive-query.js";
 import { type RecordStore, SessionRecord } from "./session-record.js";
 
-/** What is needed of an attempt until its last statement is started. */
+/** Parts of an attempt that are needed until its last statement is started. */
 export interface HiveAttempt {
   readonly query: HiveQuery;
   readonly record: SessionRecord;

@@ -30,7 +30,10 @@ export interface OperationStatus {
   readonly error: HiveError;
 }
 
-/** Calls of HiveServer2's TCLIService over HTTP, each through the endpoint. Handles are hexadecimal. @throws ApiError */
+/**
+ * Calls HiveServer2's TCLIService over HTTP, through the endpoint. Handles are hexadecimal.
+ * @throws ApiError
+ */
 export class HiveClient {
   constructor(
     private readonly access: HiveAccess,

@@ -3,14 +3,14 @@ import { numberAt, textAt, type ThriftStruct } from "./thrift/decode.js";
 
 /** Codes of TStatus. */
 const STATUS = { SUCCESS: 0, SUCCESS_WITH_INFO: 1, STILL_EXECUTING: 2, INVALID_HANDLE: 4 } as const;
-/** Sentences about a handle that the server does not know, which may have the status of any error. */
+/** Sentences about a handle that the server does not know; their status may be any error's. */
 const UNKNOWN_HANDLE = /Invalid (?:Session|Operation)Handle|Session does not exist/i;
 /** Sentences about a server that is full. */
 const FULL = /cannot accept new task|connection limit|too many (?:open )?(?:sessions|connections)/i;
 /** Sentences about a session whose database or configuration the server does not accept. */
 const BAD_SESSION =
   /(?:database|schema) .*(?:does not exist|not found|cannot be found)|hive configuration \S+ does not exist|cannot modify \S+ at runtime/is;
-/** Classes of SQLSTATE for errors of the statement: features, data, integrity, syntax and access. */
+/** Classes of SQLSTATE for errors of the statement: features, data, integrity, syntax, access. */
 const OF_STATEMENT = /^(?:0A|2[0-9]|42)/;
 
 /** SQLSTATE and text of an error of HiveServer2. */

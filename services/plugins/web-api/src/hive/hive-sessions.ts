@@ -11,7 +11,10 @@ import { refusedStatement, statementLost, stepProgress } from "./observe-operati
 /** Number of closed sessions that are remembered, for an abort that reads them once more. */
 const MAX_CLOSED = 10_000;
 
-/** Sessions of attempts in HiveServer2: opens them, starts statements in them, closes them. @throws ApiError, BlobUnavailableError */
+/**
+ * Opens sessions of attempts in HiveServer2, starts statements in them, and closes them.
+ * @throws ApiError, BlobUnavailableError
+ */
 export class HiveSessions {
   /** Attempts with further statements that this process follows, by session. */
   readonly #attempts = new Map<string, HiveAttempt>();
@@ -43,7 +46,7 @@ export class HiveSessions {
     return this.#start({ ...job, operation: "", step: job.step + 1 });
   }
 
-  /** Starts a statement without a handle again, unless it may have been started: then it is stopped. */
+  /** Starts a statement without a handle again; stops it when it may have been started before. */
   async startAgain(job: HiveJob): Promise<Reading<HiveJob>> {
     if (this.#unsent.delete(job.session)) return this.#start(job);
     await this.close(job);

@@ -57,7 +57,7 @@ describe("a query", () => {
     ]);
   });
 
-  it("of several statements runs them one after the other in one session", async () => {
+  it("runs several statements one after the other in one session", async () => {
     await start();
     await stage.send(script);
     for (let step = 1; step <= 3; step++) {
@@ -85,7 +85,7 @@ describe("a query", () => {
     ["08S01", "retryable USER HiveError08S01: no table"],
     ["53000", "retryable SYSTEM HiveError53000: no table"],
     ["", "retryable USER HiveError: no table"],
-  ])("that fails with SQLSTATE %j fails by its cause", async (sqlState, expected) => {
+  ])("fails by its cause with SQLSTATE %j", async (sqlState, expected) => {
     await start();
     await stage.send(hiveRequest());
     hive.finish("ERROR", { sqlState, message: "no table\n\tat org.apache.hive.Driver.run(Driver.java:1)" });
@@ -96,7 +96,7 @@ describe("a query", () => {
   it.each([
     ["CANCELED", "retryable USER ABORTED: the statement was canceled in HiveServer2"],
     ["TIMEDOUT", "retryable USER TIMEDOUT: the statement exceeded HiveServer2's time limit of queries"],
-  ] as const)("that is %s in HiveServer2 fails and may be retried", async (state, expected) => {
+  ] as const)("fails and may be retried when it is %s in HiveServer2", async (state, expected) => {
     await start();
     await stage.send(hiveRequest());
     hive.finish(state);
@@ -104,7 +104,7 @@ describe("a query", () => {
     expect(stage.state(hiveRequest())).toBe(`FAILED: ${expected}`);
   });
 
-  it("that HiveServer2 refuses fails for good; one for which it is full waits", async () => {
+  it("fails for good when HiveServer2 refuses it, and waits while HiveServer2 is full", async () => {
     await start();
     hive.refusal = { sqlState: "", message: "The background threadpool cannot accept new task for execution, please retry the operation" };
     await stage.send(hiveRequest());
@@ -117,8 +117,8 @@ describe("a query", () => {
   });
 });
 
-describe("a lost answer", () => {
-  it("of the start is followed by another start, after the first statement was stopped with its session", async () => {
+describe("losing the answer", () => {
+  it("starts the first statement again after it was stopped with its session", async () => {
     await start();
     hive.faults.add(answered(), { kind: "lose", error: lostConnection() });
     await stage.send(hiveRequest());
@@ -127,7 +127,7 @@ describe("a lost answer", () => {
     expect(hive.operations.map(({ state }) => state)).toEqual(["CLOSED", "RUNNING"]);
   });
 
-  it("of a later statement fails the attempt as the system's error, with the statement stopped", async () => {
+  it("fails the attempt as the system's error for a later statement, which is stopped", async () => {
     await start();
     await stage.send(script);
     hive.finish();

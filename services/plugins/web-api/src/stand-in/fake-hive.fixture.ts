@@ -66,7 +66,7 @@ export class FakeHive {
 
   #open(request: ThriftStruct | undefined): Encoded {
     const id = handleOf("1", this.calls.length);
-    const pairs = (request?.get(4) as readonly Buffer[]).map(String);
+    const pairs = ((request?.get(4) ?? []) as readonly Buffer[]).map(String);
     this.sessions.set(id, new Map(pairs.flatMap((key, at) => (at % 2 === 0 ? [[key, pairs[at + 1] ?? ""] as const] : []))));
     return struct({ 1: SUCCESS, 2: i32(7), 3: struct({ 1: identifier(id) }) });
   }

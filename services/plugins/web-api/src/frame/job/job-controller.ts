@@ -108,9 +108,11 @@ export class JobController<Job extends JsonObject> {
     }
   }
 
-  listAttempts({ workflowKey }: OwningWorkflow): readonly TaskRequest[] {
+  /** A later execution of the same name is another owner. */
+  listAttempts({ workflowKey, owner }: OwningWorkflow): readonly TaskRequest[] {
     const tracked = [...this.#tracked.values()].map(({ request }) => request);
-    return [...tracked, ...this.#creating.requests].filter((request) => request.workflowKey === workflowKey);
+    const isOwned = (request: TaskRequest) => request.workflowKey === workflowKey && (request.owner?.uid ?? "") === (owner?.uid ?? "");
+    return [...tracked, ...this.#creating.requests].filter(isOwned);
   }
 
   /** Stops the job of an attempt that failed while its API did not answer. Never rejects. */

@@ -15,7 +15,7 @@ test.each([
   expect(texts(script)).toEqual(expected);
 });
 
-test("a script of 1 MB is split within a second", () => {
+test("a script of 1 MB is split within seconds", () => {
   const started = performance.now();
   expect(splitStatements("SELECT '((' ; ".repeat(75_000))).toHaveLength(75_000);
   expect(performance.now() - started).toBeLessThan(5_000);
@@ -32,7 +32,7 @@ describe("the statement that writes results", () => {
     ["from t select a", `${into}from t select a`],
     ["WITH a AS (SELECT 1), b (x) AS (SELECT 2) SELECT * FROM a, b", `WITH a AS (SELECT 1), b (x) AS (SELECT 2) ${into}SELECT * FROM a, b`],
     ["WITH a AS (SELECT 1) (SELECT * FROM a)", `WITH a AS (SELECT 1) ${into}(SELECT * FROM a)`],
-  ])("of %j", (text, expected) => {
+  ])("wraps %j", (text, expected) => {
     expect(wrapped(text)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe("the statement that writes results", () => {
     "WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a",
     "DROP TABLE t",
     "SET a=b",
-  ])("of %j is the statement itself", (text) => {
+  ])("stays %j", (text) => {
     expect(wrapped(text)).toBeUndefined();
   });
 });
