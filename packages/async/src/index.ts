@@ -1,4 +1,5 @@
 export { type Backoff, backoffDelay } from "./backoff.js";
+export { CircuitBreaker, type CircuitBreakerOptions, type Refusal } from "./circuit-breaker.js";
 export { type Closeable, closeAll } from "./closeable.js";
 export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, LruCache } from "./collections.js";
 export { KeyedMutex } from "./keyed-mutex.js";

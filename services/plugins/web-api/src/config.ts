@@ -8,7 +8,7 @@ import {
   opsSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
-import { athenaSettings, batchSettings, bigQuerySettings, trinoSettings } from "./config/api-settings.js";
+import { athenaSettings, batchSettings, bigQuerySettings, hiveSettings, trinoSettings } from "./config/api-settings.js";
 import { manifest } from "./manifest.js";
 
 export const webApiConfig = z.strictObject({
@@ -19,10 +19,15 @@ export const webApiConfig = z.strictObject({
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /** AWS Batch, for `aws-batch` and `container_array`; absent: these types are not served. */
   batch: batchSettings.optional(),
-  /** Amazon Athena, for `hive` and, without `trino`, `presto`; absent: these are not served. */
+  /**
+   * Amazon Athena, for `hive` without `hive` settings and `presto` without `trino` settings;
+   * absent: these are not served.
+   */
   athena: athenaSettings.optional(),
   /** BigQuery, for `bigquery_query_job_task`; absent: the type is not served. */
   bigquery: bigQuerySettings.optional(),
+  /** HiveServer2 or Spark's Thrift server, for `hive` instead of Athena; absent: off. */
+  hive: hiveSettings.optional(),
   /** Trino, for `presto` instead of Athena; absent: Athena runs `presto`. */
   trino: trinoSettings.optional(),
   /** Maximum number of concurrent readings of job states per API. */

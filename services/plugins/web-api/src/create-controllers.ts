@@ -12,7 +12,7 @@ import type { WebApi } from "./frame/web-api.js";
 
 export interface ControllerDeps {
   readonly config: WebApiConfig;
-  readonly store: Pick<BlobStore, "get" | "put" | "head">;
+  readonly store: Pick<BlobStore, "get" | "put" | "head" | "delete">;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
@@ -31,11 +31,12 @@ const MAX_CREATE_WAIT_SECONDS = 10;
 
 /** Creates a controller for each configured API. An SDK is loaded only where it is needed. */
 export async function createControllers(deps: ControllerDeps): Promise<JobController<JsonObject>[]> {
-  const { batch, athena, bigquery, trino } = deps.config;
+  const { batch, athena, bigquery, hive, trino } = deps.config;
   return Promise.all([
     ...(batch === undefined ? [] : [createBatch(batch, deps)]),
     ...(athena === undefined ? [] : [createAthena(athena, deps)]),
     ...(bigquery === undefined ? [] : [createBigQuery(bigquery, deps)]),
+    ...(hive === undefined ? [] : [createHive(hive, deps)]),
     ...(trino === undefined ? [] : [createTrino(trino, deps)]),
   ]);
 }
@@ -67,6 +68,13 @@ async function createBigQuery(config: NonNullable<WebApiConfig["bigquery"]>, dep
   ]);
   const endpoint = endpointOf("bigquery", config, deps);
   return controllerOf(new BigQueryApi({ calls: new BigQueryCalls(config, endpoint), blobs: deps.store }), { endpoint, config, deps });
+}
+
+async function createHive(config: NonNullable<WebApiConfig["hive"]>, deps: ControllerDeps) {
+  const [{ HiveClient }, { HiveApi }] = await Promise.all([import("./hive/hive-client.js"), import("./hive/hive-api.js")]);
+  const endpoint = endpointOf("hive", config, deps);
+  const client = new HiveClient(config, endpoint);
+  return controllerOf(new HiveApi({ client, store: deps.store, settings: config }), { endpoint, config, deps });
 }
 
 async function createTrino(config: NonNullable<WebApiConfig["trino"]>, deps: ControllerDeps) {

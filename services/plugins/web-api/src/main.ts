@@ -42,7 +42,7 @@ onShutdown(
 await leader.becameLeader;
 const routes = routesOf(config);
 if (routes.size === 0) {
-  logger.warn("no API is configured, so that no task type is served: set batch, athena, bigquery or trino");
+  logger.warn("no API is configured, so that no task type is served: set batch, athena, bigquery, hive or trino");
 } else {
   const controllers = await createControllers({
     config,

@@ -2,7 +2,7 @@ import { defineService, leaderElectionPermission } from "@flyte-ts/service-manif
 
 export const manifest = defineService({
   id: "plugin-web-api",
-  description: "Runs tasks in services of the cloud: AWS Batch, Athena, BigQuery, Trino.",
+  description: "Runs tasks in services of the cloud: AWS Batch, Athena, BigQuery, HiveServer2, Trino.",
   plane: "data",
   optional: true,
   taskTypes: ["aws-batch", "container_array", "presto", "hive", "bigquery_query_job_task"],
@@ -12,9 +12,12 @@ export const manifest = defineService({
     "batch.endpoint": "https",
     "athena.endpoint": "https",
     "bigquery.endpoint": "https",
+    "hive.endpoint": "https",
     "trino.endpoint": "https",
   },
   secrets: [
+    { variable: "FLYTE_TS_PLUGIN_WEB_API_HIVE__PASSWORD", secret: "flyte-hive", key: "password", optional: true },
+    { variable: "FLYTE_TS_PLUGIN_WEB_API_HIVE__ACCESS_TOKEN", secret: "flyte-hive", key: "accessToken", optional: true },
     { variable: "FLYTE_TS_PLUGIN_WEB_API_TRINO__PASSWORD", secret: "flyte-trino", key: "password", optional: true },
     { variable: "FLYTE_TS_PLUGIN_WEB_API_TRINO__ACCESS_TOKEN", secret: "flyte-trino", key: "accessToken", optional: true },
   ],

@@ -1,12 +1,12 @@
 import type { WebApiConfig } from "./config.js";
 
-export type ApiId = "batch" | "athena" | "bigquery" | "trino";
+export type ApiId = "batch" | "athena" | "bigquery" | "hive" | "trino";
 
 /**
  * API of each task type that the settings serve. With Trino configured, it serves `presto` instead
- * of Athena.
+ * of Athena; with HiveServer2, that serves `hive`.
  */
-export function routesOf({ batch, athena, bigquery, trino }: Partial<Pick<WebApiConfig, ApiId>>): ReadonlyMap<string, ApiId> {
+export function routesOf({ batch, athena, bigquery, hive, trino }: Partial<Pick<WebApiConfig, ApiId>>): ReadonlyMap<string, ApiId> {
   return new Map<string, ApiId>([
     ...(batch === undefined
       ? []
@@ -21,6 +21,7 @@ export function routesOf({ batch, athena, bigquery, trino }: Partial<Pick<WebApi
           ["hive", "athena"],
         ] as const)),
     ...(trino === undefined ? [] : ([["presto", "trino"]] as const)),
+    ...(hive === undefined ? [] : ([["hive", "hive"]] as const)),
     ...(bigquery === undefined ? [] : ([["bigquery_query_job_task", "bigquery"]] as const)),
   ]);
 }

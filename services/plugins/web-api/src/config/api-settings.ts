@@ -49,6 +49,24 @@ export const bigQuerySettings = z.strictObject({
   ...frameSettings({ readsPerSecond: 50, writesPerSecond: 20, burst: 100, initialMs: 1_000, maxMs: 30_000 }),
 });
 
+export const hiveSettings = z.strictObject({
+  /** Address of HiveServer2's HTTP transport, such as http://host:10001/cliservice. */
+  endpoint: httpUrl,
+  /** User that runs the queries. */
+  user: z.string().min(1).default("flyte"),
+  /** Password of the user; absent: HiveServer2 does not check passwords. */
+  password: z.string().optional(),
+  /** JSON web token, sent instead of a password. */
+  accessToken: z.string().optional(),
+  /** Scheme with which HiveServer2 reaches addresses that begin with `s3://`. */
+  s3Scheme: z.enum(["s3", "s3a"]).default("s3a"),
+  /** Configuration of every session, such as `hive.execution.engine`. */
+  configuration: z.record(z.string(), z.string()).default({}),
+  /** Configuration key that is set to the name of the attempt; empty: none. */
+  tagKey: z.string().default(""),
+  ...frameSettings({ readsPerSecond: 20, writesPerSecond: 10, burst: 40, initialMs: 500, maxMs: 10_000 }),
+});
+
 export const trinoSettings = z.strictObject({
   /** Address of the coordinator. */
   endpoint: httpUrl,
@@ -70,4 +88,5 @@ export const trinoSettings = z.strictObject({
 export type BatchConfig = z.infer<typeof batchSettings>;
 export type AthenaConfig = z.infer<typeof athenaSettings>;
 export type BigQueryConfig = z.infer<typeof bigQuerySettings>;
+export type HiveConfig = z.infer<typeof hiveSettings>;
 export type TrinoConfig = z.infer<typeof trinoSettings>;

@@ -172,4 +172,25 @@ describe("abort", () => {
     await stage.clock.advance(10_000);
     expect(stage.state(request())).toBe("FAILED: retryable USER FAILED: line 1: column missing");
   });
+
+  it("spares, for all attempts of a resource, those of another execution of the same name", async () => {
+    await start();
+    await stage.send(request());
+    const other = { ...request(), owner: { ...request().owner, uid: "another" } as never };
+    await stage.send({ ...other, generatedName: "", template: request().template, abortReason: "unreadable" }, DesiredState.ABORT_ALL);
+    await stage.clock.advance(30_000);
+    expect(athena.running).toBe(1);
+    await stage.send({ ...request(), abortReason: "unreadable" }, DesiredState.ABORT_ALL);
+    await stage.clock.advance(30_000);
+    expect([athena.running, stage.state(request())]).toEqual([0, "ABORTED: unreadable"]);
+  });
+
+  it("stops a job whose creation has no known result when the attempt is finalized, also after a restart", async () => {
+    await start();
+    athena.faults.add({ kind: "lose", error: lostConnection() });
+    await stage.send(request());
+    await stage.restart();
+    await stage.sendAgain(request(), DesiredState.FINALIZE);
+    expect(athena.running).toBe(0);
+  });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from "vitest";
 import { causeOfStatus, retryAfterMs } from "./call/api-error.js";
-import { Circuit } from "./call/circuit.js";
 import { JobLimits } from "./job/job-limits.js";
 import { apiOfState, decodePluginState, encodeCreated, encodeCreating } from "./job/plugin-state.js";
 import { pollInterval } from "./job/poll-interval.js";
@@ -48,33 +47,6 @@ test("limits count attempts once, in all and per project and namespace, and free
   limits.release("a");
   expect(limits.size).toBe(2);
   expect(limits.acquire("d", scope("p", "p-d"))).toBeUndefined();
-});
-
-describe("the circuit", () => {
-  const failed = (circuit: Circuit, times: number, nowMs = 0) => {
-    for (let i = 0; i < times; i++) circuit.failed(nowMs, { throttled: false });
-  };
-
-  it("opens after five failures in a row, longer each time, until a call succeeds", () => {
-    const circuit = new Circuit(() => 0);
-    failed(circuit, 4);
-    expect(circuit.pauseMs(0)).toBe(0);
-    failed(circuit, 1);
-    expect(circuit.pauseMs(0)).toBe(1_000);
-    failed(circuit, 3);
-    expect(circuit.pauseMs(0)).toBe(1_000);
-    failed(circuit, 1, 1_000);
-    expect(circuit.pauseMs(1_000)).toBe(2_000);
-    circuit.succeeded();
-    failed(circuit, 4, 10_000);
-    expect(circuit.pauseMs(10_000)).toBe(0);
-  });
-
-  it("opens at once when calls are throttled, for the time that was asked for", () => {
-    const circuit = new Circuit(() => 0);
-    circuit.failed(0, { throttled: true, retryAfterMs: 7_000 });
-    expect(circuit.pauseMs(0)).toBe(7_000);
-  });
 });
 
 test("HTTP statuses and Retry-After headers are classified", () => {

@@ -42,14 +42,28 @@ export interface WebApi<Job extends JsonObject> {
    * @throws PermanentFailure for a bad specification; RetryLater.
    */
   prepare(request: TaskRequest): Promise<(options: CreateOptions) => Promise<Job>>;
+  /**
+   * Restores after a restart what the API remembers of a recorded job. Returns the job, which may
+   * have changed since the record.
+   * @throws PermanentFailure for a bad specification; BlobUnavailableError.
+   */
+  adopt?(request: TaskRequest, job: Job): Promise<Job>;
   /** Finds a job that was created for the attempt without a record; undefined: there is none. */
   find(request: TaskRequest): Promise<Job | undefined>;
-  /** Reads the states of up to `maxBatch` jobs, in their order. */
-  read(jobs: readonly Job[]): Promise<readonly Reading<Job>[]>;
+  /**
+   * Reads the states of up to `maxBatch` jobs, in their order. A reading of a job that is being
+   * stopped has no effects.
+   */
+  read(jobs: readonly Job[], options?: { readonly stopping: boolean }): Promise<readonly Reading<Job>[]>;
   /** Requests the API to stop the job. A job that has ended is no error. */
   stop(job: Job, reason: string): Promise<void>;
   /** Reads the results of an ended job. */
   complete(request: TaskRequest, job: Job, observation: EndedObservation): Promise<Succeeded | Failed>;
   /** Discards cached data about the job. */
   forget?(job: Job): void;
+  /**
+   * Releases what an attempt keeps, once its end is recorded. May be repeated.
+   * @throws ApiError, BlobUnavailableError
+   */
+  release?(request: TaskRequest): Promise<void>;
 }

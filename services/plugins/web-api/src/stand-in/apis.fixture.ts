@@ -4,11 +4,15 @@ import { BatchCalls } from "../batch/batch-calls.js";
 import { BigQueryApi } from "../bigquery/bigquery-api.js";
 import { batchSettings } from "../config/api-settings.js";
 import type { Endpoint } from "../frame/call/endpoint.js";
+import { HiveApi } from "../hive/hive-api.js";
+import { HiveClient } from "../hive/hive-client.js";
+import type { HiveQuerySettings } from "../hive/hive-query.js";
 import { TrinoApi } from "../trino/trino-api.js";
 import { TrinoClient } from "../trino/trino-client.js";
 import type { FakeAthena } from "./fake-athena.fixture.js";
 import type { FakeBatch } from "./fake-batch.fixture.js";
 import type { FakeBigQuery } from "./fake-bigquery.fixture.js";
+import type { FakeHive } from "./fake-hive.fixture.js";
 import type { FakeTrino } from "./fake-trino.fixture.js";
 import type { MemoryStore } from "./memory-store.fixture.js";
 
@@ -40,3 +44,12 @@ export const trinoOver = (trino: FakeTrino, store: MemoryStore) => (endpoint: En
     blobs: { get: store.get },
     settings: { defaultCatalog: "hive", resultCatalog: "hive", resultSchema: "flyte_temporary_tables" },
   });
+
+export const hiveOver =
+  (hive: FakeHive, store: MemoryStore, settings: Partial<HiveQuerySettings> = {}) =>
+  (endpoint: Endpoint) =>
+    new HiveApi({
+      client: new HiveClient({ endpoint: "http://hive.example.com/cliservice", user: "flyte" }, endpoint, hive.fetch),
+      store,
+      settings: { s3Scheme: "s3a", configuration: {}, tagKey: "", ...settings },
+    });

@@ -1,5 +1,7 @@
 /** Faults of the next calls of a stand-in, in order. */
 export type Fault =
+  /** The call is answered. */
+  | { readonly kind: "none" }
   /** The call is refused with this error and has no effect. */
   | { readonly kind: "refuse"; readonly error: Error }
   /** The call has its effect, and its answer is lost. */
@@ -20,7 +22,7 @@ export class Faults {
     const fault = this.#next.shift();
     if (fault?.kind === "refuse") throw fault.error;
     const result = await call();
-    if (fault !== undefined) throw fault.error;
+    if (fault?.kind === "lose") throw fault.error;
     return result;
   }
 }

@@ -1,4 +1,4 @@
-import { BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
+import { type BlobStore, BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { AttemptStore } from "../task/attempt-files.js";
 
 /** Blobs in memory, with outages. */
@@ -17,6 +17,11 @@ export class MemoryStore implements AttemptStore {
     this.#check(uri);
     this.blobs.set(uri, bytes);
     return "written";
+  };
+
+  delete: BlobStore["delete"] = async (uri) => {
+    this.#check(uri);
+    this.blobs.delete(uri);
   };
 
   head: AttemptStore["head"] = async (uri) => {

@@ -56,6 +56,13 @@ export const prestoRequest = (over: Partial<TaskRequest> = {}): TaskRequest =>
     over,
   );
 
+/** A query of HiveServer2, with results unless `outputs` says otherwise. */
+export const hiveRequest = (
+  query = "SELECT 1",
+  over: Partial<TaskRequest> = {},
+  outputs: SampleTask["outputs"] = { results: DATASET },
+): TaskRequest => taskRequest({ type: "hive", custom: { clusterLabel: "db", query: { query } }, outputs }, over);
+
 export const bigQueryRequest = (over: Partial<TaskRequest> = {}): TaskRequest =>
   taskRequest(
     {

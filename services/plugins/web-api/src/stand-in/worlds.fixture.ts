@@ -2,15 +2,16 @@ import { toBinary } from "@bufbuild/protobuf";
 import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { JobFault, PluginEnvironment, SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
-import { athenaOver, batchOver, bigQueryOver, trinoOver } from "./apis.fixture.js";
+import { athenaOver, batchOver, bigQueryOver, hiveOver, trinoOver } from "./apis.fixture.js";
 import { FakeAthena } from "./fake-athena.fixture.js";
 import { FakeBatch } from "./fake-batch.fixture.js";
 import { FakeBigQuery } from "./fake-bigquery.fixture.js";
+import { FakeHive } from "./fake-hive.fixture.js";
 import { FakeTrino } from "./fake-trino.fixture.js";
 import { type Faults, lostConnection } from "./faults.fixture.js";
 import { MemoryStore } from "./memory-store.fixture.js";
 import { webApiProcess } from "./process.fixture.js";
-import { batchContainer, batchRequest, bigQueryRequest, prestoRequest, taskRequest } from "./tasks.fixture.js";
+import { batchContainer, batchRequest, bigQueryRequest, hiveRequest, prestoRequest, taskRequest } from "./tasks.fixture.js";
 
 export function athenaWorld(): SimulatedEnvironment {
   const athena = new FakeAthena();
@@ -59,6 +60,22 @@ export function bigQueryWorld(): SimulatedEnvironment {
     },
     startCount: () => bigQuery.starts,
     isRunning: () => bigQuery.running > 0,
+  });
+}
+
+export function hiveWorld(): SimulatedEnvironment {
+  const hive = new FakeHive();
+  const api = hiveOver(hive, new MemoryStore());
+  return withFaults(hive.faults, {
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["hive"], api }),
+    request: () => hiveRequest(),
+    invalidRequest: () => hiveRequest(""),
+    complete: async (_, clock) => {
+      hive.finish();
+      await clock.advance(30_000);
+    },
+    startCount: () => hive.operations.length,
+    isRunning: () => hive.running > 0,
   });
 }
 

@@ -1,16 +1,8 @@
 import { type BlobStore, BlobTooLargeError } from "@flyte-ts/blobstore";
-import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { readStored, StoredMessageError } from "@flyte-ts/input-limits";
 import type { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
-import {
-  asFileError,
-  errorFailure,
-  fileTooLarge,
-  malformedErrorFile,
-  malformedOutputs,
-  MAX_ERROR_ELEMENTS,
-} from "@flyte-ts/task-plugin/files";
+import { asFileError, fileTooLarge, malformedOutputs, readErrorFile as readErrorDocument } from "@flyte-ts/task-plugin/files";
 
 export type AttemptStore = Pick<BlobStore, "get" | "put" | "head">;
 
@@ -25,10 +17,8 @@ export async function readErrorFile(
   uris: readonly string[],
 ): Promise<PermanentFailure | RetryableFailure | undefined> {
   for (const uri of uris) {
-    const limits = { bytes: MAX_FILE_BYTES, elements: MAX_ERROR_ELEMENTS };
-    const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(asFileError);
-    if (document instanceof Error) return malformedErrorFile(document.message, uri);
-    if (document?.error !== undefined) return errorFailure(document.error);
+    const failure = await readErrorDocument(store, uri, { maxOutputBytes: MAX_FILE_BYTES });
+    if (failure !== undefined) return failure;
   }
   return undefined;
 }

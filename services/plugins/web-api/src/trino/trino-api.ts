@@ -2,6 +2,7 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { BlobReader } from "@flyte-ts/input-limits";
 import type { Failed, Succeeded } from "@flyte-ts/task-plugin";
 import { ApiError } from "../frame/call/api-error.js";
+import { ignoreMissing } from "../frame/call/ignore-missing.js";
 import type { EndedObservation } from "../frame/observation.js";
 import type { CreateOptions, Reading, WebApi } from "../frame/web-api.js";
 import { attemptHash } from "../task/attempt-identity.js";
@@ -136,17 +137,6 @@ export class TrinoApi implements WebApi<TrinoJob> {
 /** Returns the name of the attempt in Trino's list of queries. */
 function sourceOf(request: TaskRequest): string {
   return `flyte/${request.generatedName}/${attemptHash(request).slice(0, 16)}`;
-}
-
-/** Runs the call; returns false when the query does not exist. */
-async function ignoreMissing(call: () => Promise<void>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
 }
 
 function isMissing(error: unknown): boolean {

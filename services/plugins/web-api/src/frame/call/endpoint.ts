@@ -1,6 +1,5 @@
-import { type Time, TokenBucket } from "@flyte-ts/async";
+import { CircuitBreaker, type Time, TokenBucket } from "@flyte-ts/async";
 import { ApiError } from "./api-error.js";
-import { Circuit } from "./circuit.js";
 import type { WebApiMetrics } from "../metrics.js";
 
 /** Rates at which an endpoint is called. */
@@ -24,18 +23,18 @@ export interface EndpointDeps {
 export class Endpoint {
   readonly #reads: TokenBucket;
   readonly #writes: TokenBucket;
-  readonly #circuit: Circuit;
+  readonly #circuit: CircuitBreaker;
 
   constructor(private readonly deps: EndpointDeps) {
     const { readsPerSecond, readBurst, writesPerSecond, writeBurst } = deps.rates;
     this.#reads = new TokenBucket({ burst: readBurst, intervalMs: 1_000 / readsPerSecond });
     this.#writes = new TokenBucket({ burst: writeBurst, intervalMs: 1_000 / writesPerSecond });
-    this.#circuit = new Circuit(deps.random);
+    this.#circuit = new CircuitBreaker(deps);
   }
 
   /** Time for which the circuit is open, ms; 0: calls are allowed. */
   get pauseMs(): number {
-    return this.#circuit.pauseMs(this.deps.clock.now());
+    return this.#circuit.restMs();
   }
 
   /** Waits for the rate limit of reads, then calls. @throws ApiError while the circuit is open */
@@ -50,16 +49,15 @@ export class Endpoint {
 
   async #call<T>(bucket: TokenBucket, operation: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock } = this.deps;
-    this.#checkCircuit();
+    if (this.pauseMs > 0) throw this.#circuitError(this.pauseMs);
     const delayMs = bucket.reserve(clock.elapsed());
-    if (delayMs > 0) {
-      await clock.sleep(delayMs);
-      this.#checkCircuit();
-    }
+    if (delayMs > 0) await clock.sleep(delayMs);
+    const waitMs = this.#circuit.admit();
+    if (waitMs > 0) throw this.#circuitError(waitMs);
     const startedMs = clock.elapsed();
     try {
       const result = await call(AbortSignal.timeout(CALL_TIMEOUT_MS));
-      this.#circuit.succeeded();
+      this.#circuit.onAnswer();
       this.#count(operation, "ok", startedMs);
       return result;
     } catch (error) {
@@ -69,21 +67,19 @@ export class Endpoint {
   }
 
   #failed(error: unknown, operation: string, startedMs: number): void {
-    if (!(error instanceof ApiError)) return this.#count(operation, "error", startedMs);
-    if (error.passes)
-      this.#circuit.failed(this.deps.clock.now(), { throttled: error.kind === "throttled", retryAfterMs: error.retryAfterMs });
-    else this.#circuit.succeeded();
-    this.#count(operation, error.kind, startedMs);
+    // Other errors are of the answer's form: there was one.
+    if (error instanceof ApiError && error.passes)
+      this.#circuit.onNoAnswer(error.code, { throttled: error.kind === "throttled", retryAfterMs: error.retryAfterMs });
+    else this.#circuit.onAnswer();
+    this.#count(operation, error instanceof ApiError ? error.kind : "error", startedMs);
   }
 
-  #checkCircuit(): void {
-    const { pauseMs } = this;
-    if (pauseMs === 0) return;
-    throw new ApiError("unavailable", {
+  #circuitError(retryAfterMs: number): ApiError {
+    return new ApiError("unavailable", {
       code: "CircuitOpen",
       // Constant, so that thousands of attempts do not report each pause.
       message: `calls of ${this.deps.api} failed several times and pause`,
-      retryAfterMs: pauseMs,
+      retryAfterMs,
     });
   }
 

@@ -80,7 +80,7 @@ export class JobController<Job extends JsonObject> {
     const known = this.#tracked.get(key);
     if (known !== undefined) return known.status;
     const recorded = this.#recordedJob(request);
-    if (recorded !== undefined) return this.#track(request, recorded).status;
+    if (recorded !== undefined) return this.#track(request, await this.#adopt(request, recorded)).status;
     const job = await this.#creating.create(key, request).catch((error: unknown) => {
       if (!(error instanceof RetryLater)) this.#limits.release(key);
       throw error;
@@ -108,9 +108,11 @@ export class JobController<Job extends JsonObject> {
     }
   }
 
-  listAttempts({ workflowKey }: OwningWorkflow): readonly TaskRequest[] {
+  /** A later execution of the same name is another owner. */
+  listAttempts({ workflowKey, owner }: OwningWorkflow): readonly TaskRequest[] {
     const tracked = [...this.#tracked.values()].map(({ request }) => request);
-    return [...tracked, ...this.#creating.requests].filter((request) => request.workflowKey === workflowKey);
+    const isOwned = (request: TaskRequest) => request.workflowKey === workflowKey && (request.owner?.uid ?? "") === (owner?.uid ?? "");
+    return [...tracked, ...this.#creating.requests].filter(isOwned);
   }
 
   /** Stops the job of an attempt that failed while its API did not answer. Never rejects. */
@@ -120,8 +122,9 @@ export class JobController<Job extends JsonObject> {
     try {
       const job = await this.#leftJob(key, request);
       if (job !== undefined) await api.stop(job, "the attempt has ended");
+      await api.release?.(request);
     } catch (error) {
-      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt");
+      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
     }
     this.#reader.cancel(key);
     this.#forget(key);
@@ -132,10 +135,20 @@ export class JobController<Job extends JsonObject> {
     const { api } = this.deps;
     const tracked = this.#tracked.get(key);
     if (tracked !== undefined) return tracked.job;
-    const uncertain = this.#creating.requestOf(key);
-    if (uncertain !== undefined) return api.find(uncertain);
     const recorded = decodePluginState(request.pluginState, api.id);
-    return recorded.kind === "created" && recorded.lost ? api.parseJob(recorded.job) : undefined;
+    if (recorded.kind === "created") return recorded.lost ? api.parseJob(recorded.job) : undefined;
+    if (recorded.kind === "none" && !this.#creating.has(key)) return undefined;
+    return this.#find(key, request);
+  }
+
+  /** @throws PermanentFailure; RetryLater while the inputs cannot be read. */
+  async #adopt(request: TaskRequest, job: Job): Promise<Job> {
+    try {
+      return (await this.deps.api.adopt?.(request, job)) ?? job;
+    } catch (error) {
+      if (passes(error)) throw new RetryLater(`cannot read the inputs of the task: ${(error as Error).message}`, { cause: error });
+      throw error;
+    }
   }
 
   /** Returns undefined for an invalid task, which cannot have a job. */

@@ -40,7 +40,7 @@ export async function stopJob<Job extends JsonObject>(job: Job, options: StopJob
   };
   if (api.stopsBeforeRead === true && !stopSent) await stop();
   for (let readings = 0; ; readings++) {
-    const [reading] = await api.read([current]);
+    const [reading] = await api.read([current], { stopping: true });
     if (reading === undefined) throw new Error(`${api.id} answered for no job`);
     if (reading.kind === "failed") {
       if (reading.error.kind === "missing") return aborted;
