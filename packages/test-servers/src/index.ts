@@ -2,18 +2,21 @@
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./kubernetes/etcd.js";
 export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kubernetes/kube-apiserver.js";
 export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kubernetes/kube-controller-manager.js";
-export {
-  type CustomResourceDefinition,
-  DASK_DEFINITIONS,
-  type DaskOperatorOptions,
-  findDaskOperator,
-  startDaskOperator,
-} from "./kubernetes/dask-operator.js";
 export { findKwok, type KwokOptions, startKwok } from "./kubernetes/kwok.js";
 export { type SingleNodeCluster, type SingleNodeOptions, startSingleNodeCluster } from "./single-node/cluster.js";
 export type { ImageSpec } from "./single-node/oci-archive.js";
 export { missingNodeRequirements } from "./single-node/requirements.js";
 export { startScheduler } from "./single-node/scheduler.js";
+
+// Operators
+export { DASK_DEFINITIONS, type DaskOperatorOptions, findDaskOperator, startDaskOperator } from "./operator/dask-operator.js";
+export { type CustomResourceDefinition, uncheckedDefinition } from "./operator/definitions.js";
+export {
+  findTrainingOperator,
+  type OperatorOptions,
+  startTrainingOperator,
+  trainingDefinitions,
+} from "./operator/training-operator.js";
 
 // Blob stores
 export { type AzuriteOptions, findAzurite, startAzurite } from "./blob/azurite.js";

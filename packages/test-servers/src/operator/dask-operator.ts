@@ -3,41 +3,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheDir, createOnce, findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
 import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
+import { type CustomResourceDefinition, uncheckedDefinition } from "./definitions.js";
 
 const VERSION = "2026.3.0";
 const REQUIREMENTS = fileURLToPath(new URL("../../python/dask-operator/requirements.txt", import.meta.url));
 /** Names a Python that has the packages already. */
 const OVERRIDE_VARIABLE = "FLYTE_TS_DASK_OPERATOR_PYTHON";
-const GROUP = "kubernetes.dask.org";
 
 /**
  * Definitions of the operator's resources, without schemas: those of its package refer to schemas
  * of Kubernetes, which an API server does not resolve.
  */
 export const DASK_DEFINITIONS: readonly CustomResourceDefinition[] = ["DaskCluster", "DaskJob", "DaskWorkerGroup", "DaskAutoscaler"].map(
-  (kind) => {
-    const singular = kind.toLowerCase();
-    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    return {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: `${singular}s.${GROUP}` },
-      spec: {
-        scope: "Namespaced",
-        group: GROUP,
-        names: { kind, plural: `${singular}s`, singular },
-        versions: [{ name: "v1", served: true, storage: true, schema, subresources: { status: {} } }],
-      },
-    };
-  },
+  (kind) => uncheckedDefinition({ group: "kubernetes.dask.org", version: "v1", kind }),
 );
-
-export interface CustomResourceDefinition {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: object;
-}
 
 /**
  * Finds a Python with the Dask operator: an environment of its own in the cache, which the first

@@ -1,0 +1,41 @@
+import { systemTime } from "@flyte-ts/async";
+import { MemoryStore } from "@flyte-ts/pod-task/harness";
+import { runPlugin } from "@flyte-ts/task-plugin";
+import { MemoryBus } from "@flyte-ts/task-plugin/harness";
+import { controllerSettings, operatorServiceConfig } from "../config.js";
+import { JobController } from "../controller/job-controller.js";
+import { operatorPlugin } from "../plugin.js";
+import type { AttemptChannel } from "./attempt.fixture.js";
+import { logger, startTestCluster, type TestCluster } from "./test-cluster.fixture.js";
+
+/** Settings that make waits short. */
+const SETTINGS = { nats: { url: "" }, graces: { imagePullBackOffMs: 0 }, discoveryIntervalMs: 1_000, operatorTimeoutMs: 2_000 };
+
+/** A cluster and the plugin, which runs in this process. */
+export interface OperatorCluster extends TestCluster, AttemptChannel {
+  readonly controller: JobController;
+}
+
+export async function startOperatorCluster(): Promise<OperatorCluster> {
+  const cluster = await startTestCluster();
+  const { client } = cluster;
+  const bus = new MemoryBus();
+  const store = new MemoryStore();
+  const config = operatorServiceConfig.parse(SETTINGS);
+  const controller = new JobController({ ...controllerSettings(config), config: config.pods, client, store, clock: systemTime, logger });
+  const plugin = await runPlugin({ plugin: operatorPlugin(controller), bus, logger, clock: systemTime });
+  return {
+    ...cluster,
+    controller,
+    dataUri: "s3://bucket",
+    get events() {
+      return bus.events;
+    },
+    publish: (subject, data) => bus.send(subject, data),
+    write: (uri, bytes) => void store.blobs.set(uri, bytes),
+    stop: async () => {
+      await plugin.stop();
+      await cluster.stop();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { createInformer, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { PodStatus } from "./pod-status.fixture.js";
+
+/** Chooses the status of a pod; undefined leaves it as it is. */
+export type Play = (pod: Pod) => PodStatus | undefined;
+
+export interface PlayedKubelet {
+  /** Plays the pods of a job from now on, those that exist and those to come. */
+  play(job: string, play: Play): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes the status of pods in place of a scheduler and kubelets. No container runs, and the API
+ * server removes a deleted pod at once, for it is on no node.
+ */
+export function startPlayedKubelet(client: KubeClient, logger: Logger): PlayedKubelet {
+  const plays = new Map<string, Play>();
+  const played = new Map<string, Play>();
+  const apply = async (pod: Pod) => {
+    const { name, namespace, uid = "", labels = {} } = pod.metadata;
+    const play = plays.get(labels[OPERATOR_JOB_LABEL] ?? "");
+    if (play === undefined || played.get(uid) === play) return;
+    const status = play(pod);
+    if (status === undefined) return;
+    played.set(uid, play);
+    // A pod that is gone by now needs no status.
+    await client.mergePatch(PODS, { namespace, name, body: { status }, subresource: "status" }).catch(() => played.delete(uid));
+  };
+  const informer = createInformer<Pod>({
+    client,
+    ref: PODS,
+    labelSelector: OPERATOR_JOB_LABEL,
+    logger,
+    onEvent: ({ type, object }) => void (type === "deleted" ? undefined : apply(object)),
+  });
+  return {
+    play: (job, play) => {
+      plays.set(job, play);
+      for (const pod of informer.list()) void apply(pod);
+    },
+    stop: () => informer.stop(),
+  };
+}

@@ -1,0 +1,31 @@
+import { CONFIG_MAPS, createKubeClient, type KubeApplier, type KubeClient, NAMESPACES } from "@flyte-ts/kubernetes";
+import { createLogger } from "@flyte-ts/telemetry";
+import { kubernetesFixture, type KubernetesFixture } from "@flyte-ts/testing";
+import { type PlayedKubelet, startPlayedKubelet } from "./played-kubelet.fixture.js";
+
+export const NAMESPACE = "p-development";
+export const logger = createLogger({ service: "test", level: "silent" });
+
+/** A real kube-apiserver with its controllers; nodes are played. */
+export interface TestCluster {
+  readonly api: KubernetesFixture;
+  readonly client: KubeClient & KubeApplier;
+  readonly kubelet: PlayedKubelet;
+  /** Uid of the object that owns all jobs. */
+  readonly ownerUid: string;
+  stop(): Promise<void>;
+}
+
+export async function startTestCluster(): Promise<TestCluster> {
+  const api = await kubernetesFixture({ controllers: true });
+  const client = await createKubeClient({ kubeconfig: api.kubeconfig });
+  await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
+  const owner = await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace: NAMESPACE } });
+  const kubelet = startPlayedKubelet(client, logger);
+  const stop = async () => {
+    await kubelet.stop();
+    await client.close();
+    await api.stop();
+  };
+  return { api, client, kubelet, ownerUid: owner.metadata.uid ?? "", stop };
+}
