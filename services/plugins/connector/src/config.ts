@@ -6,6 +6,7 @@ import {
   logLevel,
   natsSettings,
   opsSettings,
+  resultLimitSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
 import { endpointConfig } from "./endpoint/endpoint-config.js";
@@ -76,20 +77,7 @@ export const connectorConfig = z
         timeoutMs: z.int().min(0).default(10_000),
       })
       .prefault({}),
-    limits: z
-      .strictObject({
-        /** Maximum size of outputs.pb or error.pb, bytes. */
-        maxOutputBytes: z
-          .int()
-          .min(1)
-          .default(10 * 1024 * 1024),
-        /** Maximum size of outputs passed by value, bytes; larger ones go to outputs.pb. */
-        inlineBytes: z
-          .int()
-          .min(0)
-          .default(8 * 1024),
-      })
-      .prefault({}),
+    limits: resultLimitSettings,
     /** Maximum of unacknowledged requests per task type. */
     maxInFlight: z.int().min(1).default(1_000),
     /**

@@ -2,9 +2,11 @@ import { mkdtempSync, openSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ExecutionError_ErrorKind as Kind, TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { taskRequestSubject } from "@flyte-ts/bus-contract";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { recordUri } from "./record/creation-record.js";
 import { Stage } from "./stage.fixture.js";
 
@@ -90,4 +92,53 @@ test("the record is deleted when the end has been recorded", async () => {
   await stage.clock.advance(10_000);
   await stage.send(stage.request(), DesiredState.FINALIZE);
   expect(stage.store.blobs.size).toBe(0);
+});
+
+describe("the abort of all attempts of a workflow", () => {
+  const folder = "s3://bucket/run";
+  const placed = (stage: Stage, index: number, over = {}) => stage.numbered(index, "toy", { outputPrefix: `${folder}/n${index}/data/0`, ...over });
+  const abortAll = async (stage: Stage, uid = "00000000-0000-4000-8000-000000000001") => {
+    const { workflowKey, shard, namespace, owner } = stage.request();
+    const about = { workflowKey, shard, namespace, owner: { ...owner, uid }, desired: DesiredState.ABORT_ALL, outputPrefix: folder };
+    await stage.bus.send(taskRequestSubject("toy", shard), toBinary(TaskRequestSchema, create(TaskRequestSchema, about as object)));
+    await stage.clock.advance(5_000);
+  };
+
+  test("reaches those of an earlier process, by their records", async () => {
+    const stage = await Stage.start();
+    const [first, second, ended] = [0, 1, 2].map((index) => placed(stage, index)) as [TaskRequest, TaskRequest, TaskRequest];
+    for (const request of [first, second, ended]) await stage.send(request);
+    await stage.clock.advance(2_000);
+    Object.assign(stage.toys.jobs.get(ended.outputPrefix) ?? {}, { resource: { phase: Phase.SUCCEEDED } });
+    await stage.restart();
+    await stage.send(first);
+    await abortAll(stage, "00000000-0000-4000-8000-00000000beef");
+    expect([...stage.toys.jobs.values()].map(({ isDeleted }) => isDeleted)).toEqual([false, false, false]);
+    await abortAll(stage, first.owner?.uid);
+    // A task that has ended is not deleted.
+    expect([...stage.toys.jobs.values()].map(({ isDeleted }) => isDeleted)).toEqual([true, true, false]);
+    expect(stage.bus.unacknowledged).toBe(0);
+    const aborted = stage.bus.events.filter(({ event }) => event?.phase === Phase.ABORTED);
+    expect(new Set(aborted.map(({ event }) => event?.metadata?.generatedName))).toEqual(
+      new Set([first, second, ended].map(({ generatedName }) => generatedName)),
+    );
+  });
+
+  test("waits for the blob store, and a later RUN starts nothing", async () => {
+    const stage = await Stage.start();
+    const request = placed(stage, 0);
+    await stage.send(request);
+    await stage.restart();
+    stage.store.isAway = true;
+    await abortAll(stage, request.owner?.uid);
+    expect(stage.bus.unacknowledged).toBe(1);
+    stage.store.isAway = false;
+    await stage.bus.redeliver();
+    await stage.clock.advance(5_000);
+    expect(job(stage)?.isDeleted).toBe(true);
+    await stage.restart();
+    await stage.send(request);
+    expect(stage.end.phase).toBe("ABORTED");
+    expect(job(stage)?.starts).toBe(1);
+  });
 });
