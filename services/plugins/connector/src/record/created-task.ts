@@ -11,32 +11,29 @@ export interface CreatedTask {
   readonly resourceMeta: Uint8Array;
 }
 
-/** Plugin state: the task, or the fact that the creation record has it. */
+/** Plugin state: the fact that the record has the task, or with older builds the task itself. */
 export type StateTask = CreatedTask | "inRecord";
 
 /** Task of a record: `begun` while its creation has no known result, `stopped` after an abort. */
 export type RecordedTask = CreatedTask | "begun" | "stopped";
-
-/** Maximum of plugin state, bytes. */
-const MAX_STATE_BYTES = 4 * 1024;
 
 const stateSchema = z.object({
   v: z.literal(1),
   endpoint: z.string(),
   taskType: z.string(),
   taskVersion: z.int(),
-  /** Base64; absent: in the record. */
+  /** Base64; absent in plugin state. */
   meta: z.base64().optional(),
 });
 const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
 const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
-/** Encodes plugin state; a large `resource_meta` is left to the creation record. */
-export function encodeState(task: CreatedTask): Uint8Array {
-  const whole = jsonBytes(taskFields(task));
-  if (whole.length <= MAX_STATE_BYTES) return whole;
-  const { meta, ...rest } = taskFields(task);
-  return jsonBytes(rest);
+/**
+ * Encodes plugin state. It leaves out `resource_meta`, which may hold credentials: plugin state is part of the
+ * FlyteWorkflow resource.
+ */
+export function encodeState({ endpoint, taskType, version }: CreatedTask): Uint8Array {
+  return jsonBytes({ v: 1, endpoint, taskType, taskVersion: version });
 }
 
 /** Decodes plugin state; undefined for other bytes. */
