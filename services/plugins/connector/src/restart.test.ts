@@ -97,7 +97,8 @@ test("the record is deleted when the end has been recorded", async () => {
 
 describe("the abort of all attempts of a workflow", () => {
   const folder = "s3://bucket/run";
-  const placed = (stage: Stage, index: number, over = {}) => stage.numbered(index, "toy", { outputPrefix: `${folder}/n${index}/data/0`, ...over });
+  const placed = (stage: Stage, index: number, over = {}) =>
+    stage.numbered(index, "toy", { outputPrefix: `${folder}/n${index}/data/0`, ...over });
   const abortAll = async (stage: Stage, uid = "00000000-0000-4000-8000-000000000001") => {
     const { workflowKey, shard, namespace, owner } = stage.request();
     const about = { workflowKey, shard, namespace, owner: { ...owner, uid }, desired: DesiredState.ABORT_ALL, outputPrefix: folder };

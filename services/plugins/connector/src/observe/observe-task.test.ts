@@ -22,7 +22,11 @@ async function runTask(stage: Stage, index = 1, resource: object = { phase: Phas
 
 test("the log of an ended task is stored, and linked as the archived log of a pod is", async () => {
   const stage = await Stage.start();
-  stage.toys.logs = [{ structuredLines: [line(0, "first"), line(1, "two\nlines\n")] }, { structuredLines: [{ message: "no time" }] }, { results: ["old"] }];
+  stage.toys.logs = [
+    { structuredLines: [line(0, "first"), line(1, "two\nlines\n")] },
+    { structuredLines: [{ message: "no time" }] },
+    { results: ["old"] },
+  ];
   await runTask(stage, 1, { phase: Phase.FAILED, message: "broken", logLinks: [{ name: "Console", uri: "https://jobs/1" }] });
   expect(stage.end.phase).toBe("FAILED");
   expect(stage.last?.event?.logs.map(({ name, uri }) => [name, uri])).toEqual([
@@ -45,10 +49,12 @@ test("metrics of an ended task are part of its custom info, with the information
   const settings = { taskMetrics: { enabled: true, stepMs: 15_000, queriesOfTaskTypes: { toy: ["cpu"] } } };
   const stage = await Stage.start({ settings });
   stage.toys.metrics = { cpu: { result: [1, 2] } };
+  await stage.clock.advance(0.3);
   await runTask(stage, 1, { phase: Phase.SUCCEEDED, customInfo: { cost: 2 } });
   expect(stage.last?.event?.customInfo).toEqual({ cost: 2, metrics: { cpu: { result: [1, 2] } } });
   const [request] = stage.toys.metricRequests;
   expect(request).toMatchObject({ queries: ["cpu"], taskCategory: { name: "toy" }, step: { seconds: 15n } });
+  expect(Number.isInteger(request?.startTime?.nanos)).toBe(true);
   const seconds = Number(request?.endTime?.seconds) - Number(request?.startTime?.seconds);
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThan(21);
@@ -76,6 +82,16 @@ test("calls that a connector lacks are not repeated until its endpoint has been 
   await stage.clock.advance(60_000);
   await runTask(stage, 4);
   expect(counts()).toEqual([2, 2]);
+});
+
+test("an UNKNOWN without a text, as flytekit's server answers, is a lack of the call", async () => {
+  const stage = await Stage.start();
+  stage.toys.onCall = (name) => {
+    if (name === "GetTaskLogs") throw new RpcError(Code.UNKNOWN, "");
+  };
+  for (const index of [1, 2]) await runTask(stage, index);
+  expect(stage.end.phase).toBe("SUCCEEDED");
+  expect(countCalls(stage, "GetTaskLogs")).toBe(1);
 });
 
 test.each([Code.INTERNAL, Code.DEADLINE_EXCEEDED] as const)("a log that cannot be had does not change the end: %s", async (code) => {

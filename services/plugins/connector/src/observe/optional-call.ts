@@ -30,8 +30,12 @@ export async function optionalCall<T>({ name, taskType, endpoint, signal, logger
   }
 }
 
-/** Flytekit's server answers UNKNOWN with the name of the exception of a base class. */
+/**
+ * Recognizes a missing call. Flytekit's server answers UNKNOWN: with the name of the exception of a
+ * base class, and for GetTaskLogs, whose handler is no generator, without a text.
+ */
 function isUnsupported(error: unknown): boolean {
   if (!(error instanceof RpcError)) return false;
-  return error.code === Code.UNIMPLEMENTED || (error.code === Code.UNKNOWN && error.message.includes("NotImplementedError"));
+  const { code, message } = error;
+  return code === Code.UNIMPLEMENTED || (code === Code.UNKNOWN && (message === "" || message.includes("NotImplementedError")));
 }

@@ -19,7 +19,8 @@ export async function readMetrics({ attempt, task, endpoint, context }: Observed
   const request = {
     ...taskRef(task),
     queries: [...(config.taskMetrics.queriesOfTaskTypes[task.taskType] ?? [])],
-    startTime: timestampFromMs(now - (clock.elapsed() - attempt.createdAtMs)),
+    // The elapsed time has fractions of a millisecond.
+    startTime: timestampFromMs(Math.floor(now - (clock.elapsed() - attempt.createdAtMs))),
     endTime: timestampFromMs(now),
     step: durationFromMs(config.taskMetrics.stepMs),
   };

@@ -21,11 +21,7 @@ export function recordUri(outputPrefix: string): string {
  *
  * @throws BlobUnavailableError
  */
-export async function beginCreation(
-  store: DataStore,
-  outputPrefix: string,
-  attempt: RecordedAttempt,
-): Promise<RecordedTask | undefined> {
+export async function beginCreation(store: DataStore, outputPrefix: string, attempt: RecordedAttempt): Promise<RecordedTask | undefined> {
   const result = await store.put(recordUri(outputPrefix), encodeRecord("begun", attempt), { ifAbsent: true });
   return result === "written" ? undefined : ((await readRecord(store, outputPrefix)) ?? "begun");
 }
