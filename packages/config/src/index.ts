@@ -18,5 +18,6 @@ export {
   opsSettings,
   port,
   presigningBlobStoreSettings,
+  resultLimitSettings,
   tracingSettings,
 } from "./settings.js";

@@ -185,3 +185,19 @@ export const drainSettings = z
  * whatever address the resolver has for it.
  */
 export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
+
+/** Limits of the files that an attempt leaves. */
+export const resultLimitSettings = z
+  .strictObject({
+    /** Maximum size of outputs.pb or error.pb, bytes. */
+    maxOutputBytes: z
+      .int()
+      .min(1)
+      .default(10 * 1024 * 1024),
+    /** Maximum size of outputs passed by value, bytes. */
+    inlineBytes: z
+      .int()
+      .min(0)
+      .default(8 * 1024),
+  })
+  .prefault({});

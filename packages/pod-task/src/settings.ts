@@ -187,22 +187,6 @@ export const gracePeriodSettings = z
   })
   .prefault({});
 
-/** Limits of the files that an attempt leaves. */
-export const resultLimitSettings = z
-  .strictObject({
-    /** Maximum size of outputs.pb or error.pb, bytes. */
-    maxOutputBytes: z
-      .int()
-      .min(1)
-      .default(10 * 1024 * 1024),
-    /** Maximum size of outputs passed by value, bytes. */
-    inlineBytes: z
-      .int()
-      .min(0)
-      .default(8 * 1024),
-  })
-  .prefault({});
-
 const logLink = z.strictObject({
   /** Name of the link in the console; it may contain the variables of `uris`. */
   name: z.string(),

@@ -20,8 +20,11 @@ export interface PluginHost {
   setTaskTypes(taskTypes: readonly string[]): Promise<void>;
 }
 
-/** The FlyteWorkflow resource that attempts belong to. */
-export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
+/**
+ * The FlyteWorkflow resource that attempts belong to. `outputPrefix` is the folder of its
+ * execution, where propeller knows it: output prefixes of the attempts are below.
+ */
+export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner"> & Partial<Pick<TaskRequest, "outputPrefix">>;
 
 /**
  * Runs attempts of tasks until they are terminal. The three methods are called one at a time per

@@ -6,6 +6,7 @@ import {
   logLevel,
   natsSettings,
   opsSettings,
+  resultLimitSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
 import { endpointConfig } from "./endpoint/endpoint-config.js";
@@ -76,18 +77,28 @@ export const connectorConfig = z
         timeoutMs: z.int().min(0).default(10_000),
       })
       .prefault({}),
-    limits: z
+    limits: resultLimitSettings,
+    /** Logs of ended tasks, which connectors with GetTaskLogs give. */
+    taskLogs: z
       .strictObject({
-        /** Maximum size of outputs.pb or error.pb, bytes. */
-        maxOutputBytes: z
+        /** Copy the log of an ended task beside its outputs and link it. */
+        enabled: z.boolean().default(true),
+        /** Maximum size of a copy, bytes; of a longer log the end is kept. */
+        maxBytes: z
           .int()
           .min(1)
-          .default(10 * 1024 * 1024),
-        /** Maximum size of outputs passed by value, bytes; larger ones go to outputs.pb. */
-        inlineBytes: z
-          .int()
-          .min(0)
-          .default(8 * 1024),
+          .default(8 * 1024 * 1024),
+      })
+      .prefault({}),
+    /** Metrics of ended tasks, which connectors with GetTaskMetrics give. */
+    taskMetrics: z
+      .strictObject({
+        /** Show the metrics of an ended task in its custom info. */
+        enabled: z.boolean().default(true),
+        /** Task type → queries, in the language of its connector. Absent: the connector's choice. */
+        queriesOfTaskTypes: z.record(z.string().min(1), z.array(z.string())).default({}),
+        /** Resolution of the metrics, ms. */
+        stepMs: z.int().min(1).default(60_000),
       })
       .prefault({}),
     /** Maximum of unacknowledged requests per task type. */

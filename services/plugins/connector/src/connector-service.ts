@@ -23,6 +23,8 @@ export type ConnectorSettings = Pick<
   | "failures"
   | "abort"
   | "limits"
+  | "taskLogs"
+  | "taskMetrics"
 >;
 
 export interface ConnectorServiceDeps {
@@ -70,6 +72,8 @@ export function connectorService(deps: ConnectorServiceDeps): ConnectorService {
       pollingOfTaskTypes: config.pollingOfTaskTypes,
       ...config.failures,
       limits: config.limits,
+      taskLogs: config.taskLogs,
+      taskMetrics: config.taskMetrics,
       stop: { ...config.abort, unavailableMs: config.failures.unavailableMs, maxErrors: config.failures.getTaskErrors },
     },
   });

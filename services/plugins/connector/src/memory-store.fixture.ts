@@ -31,6 +31,13 @@ export class MemoryStore implements DataStore {
     this.blobs.delete(uri);
   }
 
+  async *list(prefix: string) {
+    await this.#reach(prefix);
+    for (const [uri, { length: size }] of [...this.blobs].sort()) {
+      if (uri.startsWith(prefix)) yield { uri, size, etag: "", modifiedAt: new Date(0) };
+    }
+  }
+
   async #reach(uri: string): Promise<void> {
     await Promise.resolve();
     if (this.isAway) throw new BlobUnavailableError(uri, "no connection");

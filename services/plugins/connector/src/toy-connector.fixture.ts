@@ -1,13 +1,17 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   type Agent,
   AgentSchema,
   type CreateTaskRequest,
   type ExecuteTaskSyncRequest,
+  type GetTaskLogsRequest,
+  type GetTaskLogsResponseBody,
+  GetTaskLogsResponseBodySchema,
   type Resource,
   ResourceSchema,
 } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionMetricResultSchema } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import { AgentMetadataService, AsyncAgentService, SyncAgentService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { Code, implement, RpcError, type ServedService } from "@flyte-ts/rpc";
 import type { ConnectorCalls, SyncTask } from "./endpoint/connector-calls.js";
@@ -40,6 +44,11 @@ export class ToyConnector implements ConnectorCalls {
   /** Appended to the ids of jobs. */
   metaSuffix = "";
   readonly calls: string[] = [];
+  /** Undefined: GetTaskLogs is not implemented. */
+  logs: readonly MessageInitShape<typeof GetTaskLogsResponseBodySchema>[] | undefined;
+  /** Undefined: GetTaskMetrics is not implemented. */
+  metrics: Readonly<Record<string, JsonObject>> | undefined;
+  readonly metricRequests: Parameters<ConnectorCalls["getTaskMetrics"]>[0][] = [];
   deleteStops = true;
 
   async listAgents() {
@@ -71,6 +80,22 @@ export class ToyConnector implements ConnectorCalls {
     if (this.deleteStops) job.resource = { phase: Phase.ABORTED };
   }
 
+  async getTaskLogs(...[{ resourceMeta }, onLines]: Parameters<ConnectorCalls["getTaskLogs"]>) {
+    await this.#begin("GetTaskLogs");
+    this.#job(resourceMeta);
+    if (this.logs === undefined) throw new RpcError(Code.UNIMPLEMENTED, "this toy keeps no logs");
+    for (const body of this.logs) onLines(create(GetTaskLogsResponseBodySchema, body));
+  }
+
+  async getTaskMetrics(...[request]: Parameters<ConnectorCalls["getTaskMetrics"]>) {
+    await this.#begin("GetTaskMetrics");
+    this.#job(request.resourceMeta);
+    // As flytekit's server answers for a connector without the method.
+    if (this.metrics === undefined) throw new RpcError(Code.UNKNOWN, "Unexpected <class 'NotImplementedError'>: ");
+    this.metricRequests.push(request);
+    return Object.entries(this.metrics).map(([metric, data]) => create(ExecutionMetricResultSchema, { metric, data }));
+  }
+
   async executeTaskSync(task: SyncTask, _signal?: AbortSignal): Promise<Resource> {
     await this.#begin("ExecuteTaskSync");
     return create(ResourceSchema, this.onSync(task));
@@ -92,9 +117,18 @@ export class ToyConnector implements ConnectorCalls {
           await this.deleteTask(request);
           return {};
         },
+        getTaskLogs: (request) => this.#logs(request),
+        getTaskMetrics: async (request) => ({ results: await this.getTaskMetrics(request) }),
       }),
       implement(SyncAgentService, { executeTaskSync: sync }),
     ];
+  }
+
+  async *#logs(request: GetTaskLogsRequest) {
+    const bodies: GetTaskLogsResponseBody[] = [];
+    await this.getTaskLogs(request, (body) => bodies.push(body));
+    yield { part: { case: "header" as const, value: { token: "" } } };
+    for (const value of bodies) yield { part: { case: "body" as const, value } };
   }
 
   async *#sync(requests: AsyncIterable<ExecuteTaskSyncRequest>) {

@@ -6,8 +6,9 @@ import {
   logLevel,
   natsSettings,
   opsSettings,
+  resultLimitSettings,
 } from "@flyte-ts/config";
-import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings, resultLimitSettings } from "@flyte-ts/pod-task/settings";
+import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
 import { createOperators, operatorSettings } from "./operators.js";

@@ -6,6 +6,7 @@ import {
   logLevel,
   natsSettings,
   opsSettings,
+  resultLimitSettings,
 } from "@flyte-ts/config";
 import {
   gracePeriodSettings,
@@ -14,7 +15,6 @@ import {
   onePodSettings,
   podSettings,
   podTemplateSettings,
-  resultLimitSettings,
 } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";

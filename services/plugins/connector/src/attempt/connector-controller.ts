@@ -16,7 +16,8 @@ import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { DataStore } from "../result/read-result.js";
 import { decodeState } from "../record/created-task.js";
-import { type CreationRecord, readRecord, recordUri } from "../record/creation-record.js";
+import { readRecord, readRecordsBelow, type RecordedTask, recordStopped, recordUri } from "../record/creation-record.js";
+import { isOwnedBy } from "../record/recorded-attempt.js";
 import { LiveAttempt } from "./live-attempt.js";
 import { pollTask } from "../step/poll-task.js";
 import { ServedTypes } from "./served-types.js";
@@ -133,9 +134,16 @@ export class ConnectorController {
     return status;
   }
 
-  listAttempts({ workflowKey, owner }: OwningWorkflow): readonly TaskRequest[] {
-    const isOwned = (attempt: LiveAttempt) => attempt.request.workflowKey === workflowKey && attempt.ownerUid === (owner?.uid ?? "");
-    return [...this.#live.values()].filter(isOwned).map(({ request }) => request);
+  /** Lists attempts in progress, and those whose records are below the folder of the execution. */
+  async listAttempts(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> {
+    const { outputPrefix: folder = "" } = workflow;
+    const requests = [...this.#live.values()].filter((attempt) => isOwnedBy(attempt, workflow)).map(({ request }) => request);
+    if (folder === "") return requests;
+    const known = new Set(requests.map(({ outputPrefix }) => outputPrefix));
+    for await (const recorded of readRecordsBelow(this.deps.store, folder, (prefix) => known.has(prefix))) {
+      if (isOwnedBy(recorded, workflow)) requests.push(recorded.request);
+    }
+    return requests;
   }
 
   /** Deletes the record of the creation, in which an id of the connector may hold credentials. */
@@ -169,13 +177,13 @@ export class ConnectorController {
     try {
       if (attempt.created !== undefined) return await pollTask(attempt, attempt.created, context);
       const stored = await this.#taskOfState(attempt.request);
-      return await (stored === undefined || stored === "begun" ? startTask(attempt, context) : adopt(attempt, stored, context));
+      return await (stored === undefined || typeof stored === "string" ? startTask(attempt, context) : adopt(attempt, stored, context));
     } catch (error) {
       return resultOfError(attempt, error, context);
     }
   }
 
-  async #taskOfState({ pluginState, outputPrefix }: TaskRequest): Promise<CreationRecord | undefined> {
+  async #taskOfState({ pluginState, outputPrefix }: TaskRequest): Promise<RecordedTask | undefined> {
     const state = decodeState(pluginState);
     return state === "inRecord" ? readRecord(this.deps.store, outputPrefix) : state;
   }
@@ -192,25 +200,29 @@ export class ConnectorController {
   }
 
   async #stop(request: TaskRequest, live: LiveAttempt | undefined): Promise<Aborted> {
-    const { clock, config } = this.deps;
-    if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return { phase: "ABORTED" };
+    const { clock, config, store } = this.deps;
+    const { outputPrefix } = request;
+    const recordStop = async (status: Aborted): Promise<Aborted> => {
+      if (outputPrefix !== "") await orRetryLater(() => recordStopped(store, outputPrefix));
+      return status;
+    };
+    if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return recordStop({ phase: "ABORTED" });
     const task = live?.created ?? (await this.#storedTask(request));
-    if (task === undefined) return { phase: "ABORTED" };
+    if (task === undefined || task === "stopped") return { phase: "ABORTED" };
     if (task === "begun") {
-      return {
-        phase: "ABORTED",
-        reason: "aborted while the task was being created; its connector may have created a job whose id is unknown",
-      };
+      const reason = "aborted while the task was being created; its connector may have created a job whose id is unknown";
+      return recordStop({ phase: "ABORTED", reason });
     }
     const key = attemptKey(request);
     const tries = this.#stopTries.get(key) ?? { sinceMs: clock.elapsed(), errors: 0 };
     this.#stopTries.set(key, tries);
     const endpoint = this.#context.endpoints.get(task.endpoint);
-    return stopTask({ task, endpoint, outputPrefix: request.outputPrefix, tries, config: config.stop, clock });
+    const mayHaveEnded = live?.created === undefined;
+    return recordStop(await stopTask({ task, endpoint, outputPrefix, tries, mayHaveEnded, config: config.stop, clock }));
   }
 
   /** Returns the task that an earlier process created for the attempt, if any. */
-  async #storedTask(request: TaskRequest): Promise<CreationRecord | undefined> {
+  async #storedTask(request: TaskRequest): Promise<RecordedTask | undefined> {
     const { outputPrefix } = request;
     return orRetryLater(async () => {
       const task = await this.#taskOfState(request);

@@ -4,9 +4,13 @@ import type {
   CreateRequestHeaderSchema,
   CreateTaskRequestSchema,
   DeleteTaskRequestSchema,
+  GetTaskLogsRequestSchema,
+  GetTaskLogsResponseBody,
+  GetTaskMetricsRequestSchema,
   GetTaskRequestSchema,
   Resource,
 } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
+import type { ExecutionMetricResult } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 export interface SyncTask {
@@ -26,6 +30,16 @@ export interface ConnectorCalls {
   /** Undefined when the connector answers without a resource. */
   getTask(request: MessageInitShape<typeof GetTaskRequestSchema>, signal?: AbortSignal): Promise<Resource | undefined>;
   deleteTask(request: MessageInitShape<typeof DeleteTaskRequestSchema>): Promise<void>;
+  /** Resolves at the end of the log. */
+  getTaskLogs(
+    request: MessageInitShape<typeof GetTaskLogsRequestSchema>,
+    onLines: (body: GetTaskLogsResponseBody) => void,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  getTaskMetrics(
+    request: MessageInitShape<typeof GetTaskMetricsRequestSchema>,
+    signal?: AbortSignal,
+  ): Promise<readonly ExecutionMetricResult[]>;
   executeTaskSync(task: SyncTask, signal?: AbortSignal): Promise<Resource | undefined>;
   close(): void;
 }

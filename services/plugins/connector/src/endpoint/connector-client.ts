@@ -56,6 +56,16 @@ export class ConnectorClient implements ConnectorCalls {
     await this.#connection.tasks.deleteTask(request, { deadlineMs: this.config.timeouts.deleteTaskMs });
   }
 
+  async getTaskLogs(...[request, onLines, signal]: Parameters<ConnectorCalls["getTaskLogs"]>) {
+    const options = { deadlineMs: this.config.timeouts.getTaskLogsMs, ...(signal && { signal }) };
+    for await (const { part } of this.#connection.tasks.getTaskLogs(request, options)) if (part.case === "body") onLines(part.value);
+  }
+
+  async getTaskMetrics(...[request, signal]: Parameters<ConnectorCalls["getTaskMetrics"]>) {
+    const options = { deadlineMs: this.config.timeouts.getTaskMetricsMs, ...(signal && { signal }) };
+    return (await this.#connection.tasks.getTaskMetrics(request, options)).results;
+  }
+
   /** Sends header and inputs, closes its side, and reads the answer to its end. */
   async executeTaskSync(task: SyncTask, signal?: AbortSignal): Promise<Resource | undefined> {
     const options = { deadlineMs: this.config.timeouts.executeTaskSyncMs, ...(signal && { signal }) };

@@ -11,6 +11,10 @@ const timeouts = z
     getTaskMs: perCallMs(10_000),
     /** Timeout of DeleteTask, ms. */
     deleteTaskMs: perCallMs(10_000),
+    /** Timeout of GetTaskLogs, ms: the longest delay of an end by its log. */
+    getTaskLogsMs: perCallMs(10_000),
+    /** Timeout of GetTaskMetrics, ms: the longest delay of an end by its metrics. */
+    getTaskMetricsMs: perCallMs(10_000),
     /** Timeout of ExecuteTaskSync, ms: the longest run of a task of a synchronous connector. */
     executeTaskSyncMs: perCallMs(60_000),
     /** Timeout of ListAgents, ms. */

@@ -6,6 +6,7 @@ import { CircuitBreaker } from "./circuit-breaker.js";
 import type { ConnectorCalls } from "./connector-calls.js";
 import type { EndpointConfig } from "./endpoint-config.js";
 import { TaskSlots } from "./task-slots.js";
+import { UnsupportedCalls } from "../observe/unsupported-calls.js";
 
 export interface EndpointDeps {
   readonly calls: ConnectorCalls;
@@ -37,6 +38,7 @@ export interface EndpointCall<T> {
  */
 export class Endpoint {
   readonly slots: TaskSlots;
+  readonly unsupported = new UnsupportedCalls();
   readonly #limiter: CallLimiter;
   readonly #breaker: CircuitBreaker;
   #listing = 0;
@@ -127,8 +129,10 @@ export class Endpoint {
       return answer;
     } catch (error) {
       const failure = callFailure(error, this.name, name);
-      if (isNoAnswer(error) && !(isLong && !failure.withoutEffect)) this.#breaker.onNoAnswer(failure.message);
-      else this.#breaker.onAnswer();
+      if (isNoAnswer(error) && !(isLong && !failure.withoutEffect)) {
+        this.#breaker.onNoAnswer(failure.message);
+        this.unsupported.clear();
+      } else this.#breaker.onAnswer();
       record(error instanceof RpcError ? codeName(error.code) : "UNKNOWN");
       throw failure;
     }

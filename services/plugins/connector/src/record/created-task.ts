@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { decodeAttempt, encodeAttempt, type RecordedAttempt } from "./recorded-attempt.js";
 
 /** A task that a connector has created. */
 export interface CreatedTask {
@@ -10,41 +11,62 @@ export interface CreatedTask {
   readonly resourceMeta: Uint8Array;
 }
 
-/** Plugin state: the task, or the fact that the creation record has it. */
+/** Plugin state: the fact that the record has the task, or with older builds the task itself. */
 export type StateTask = CreatedTask | "inRecord";
 
-/** Maximum of plugin state, bytes. */
-const MAX_STATE_BYTES = 4 * 1024;
+/** Task of a record: `begun` while its creation has no known result, `stopped` after an abort. */
+export type RecordedTask = CreatedTask | "begun" | "stopped";
 
 const stateSchema = z.object({
   v: z.literal(1),
   endpoint: z.string(),
   taskType: z.string(),
   taskVersion: z.int(),
-  /** `resourceMeta` in base64; absent when only the creation record holds it. */
+  /** `resourceMeta` in base64; absent in plugin state. */
   meta: z.base64().optional(),
 });
+const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
+const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
-/** Encodes plugin state; a large `resource_meta` is left to the creation record. */
-export function encodeState(task: CreatedTask): Uint8Array {
-  const whole = encodeTask(task);
-  if (whole.length <= MAX_STATE_BYTES) return whole;
-  const { endpoint, taskType, version } = task;
-  return Buffer.from(JSON.stringify({ v: 1, endpoint, taskType, taskVersion: version }));
+/**
+ * Encodes plugin state. It leaves out `resource_meta`, which may hold credentials: plugin state is part of the
+ * FlyteWorkflow resource.
+ */
+export function encodeState({ endpoint, taskType, version }: CreatedTask): Uint8Array {
+  return jsonBytes({ v: 1, endpoint, taskType, taskVersion: version });
 }
 
-export function encodeTask({ endpoint, taskType, version, resourceMeta }: CreatedTask): Uint8Array {
-  const meta = Buffer.from(resourceMeta).toString("base64");
-  return Buffer.from(JSON.stringify({ v: 1, endpoint, taskType, taskVersion: version, meta }));
-}
-
-/** Decodes plugin state or a record of a created task; undefined for other bytes. */
+/** Decodes plugin state; undefined for other bytes. */
 export function decodeState(bytes: Uint8Array): StateTask | undefined {
   if (bytes.length === 0) return undefined;
   const { success, data } = stateSchema.safeParse(parseJson(bytes));
   if (!success) return undefined;
   const { endpoint, taskType, taskVersion: version, meta } = data;
   return meta === undefined ? "inRecord" : { endpoint, taskType, version, resourceMeta: Buffer.from(meta, "base64") };
+}
+
+/** Encodes the record of a creation. Older builds read `stopped` as `begun`. */
+export function encodeRecord(task: RecordedTask, attempt?: RecordedAttempt): Uint8Array {
+  const fields = typeof task === "string" ? { v: 1, [task]: true } : taskFields(task);
+  return jsonBytes({ ...fields, ...(attempt && encodeAttempt(attempt)) });
+}
+
+/** Decodes a record; other bytes are a creation that has begun. Older builds name no attempt. */
+export function decodeRecord(bytes: Uint8Array): { readonly task: RecordedTask; readonly attempt?: RecordedAttempt | undefined } {
+  const json = parseJson(bytes);
+  if (stoppedSchema.safeParse(json).success) return { task: "stopped" };
+  const named = attemptSchema.safeParse(json);
+  const attempt = named.success ? decodeAttempt(named.data) : undefined;
+  const task = decodeState(bytes);
+  return { task: task === undefined || task === "inRecord" ? "begun" : task, attempt };
+}
+
+function taskFields({ endpoint, taskType, version, resourceMeta }: CreatedTask) {
+  return { v: 1, endpoint, taskType, taskVersion: version, meta: Buffer.from(resourceMeta).toString("base64") };
+}
+
+function jsonBytes(value: object): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -3,7 +3,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { outputsNotFound, readErrorFile, readOutputsFile, type ResultLimits } from "@flyte-ts/task-plugin/files";
 
-export type DataStore = Pick<BlobStore, "get" | "put" | "head" | "delete">;
+export type DataStore = Pick<BlobStore, "get" | "put" | "head" | "delete" | "list">;
 
 export type TaskFailure = PermanentFailure | RetryableFailure;
 

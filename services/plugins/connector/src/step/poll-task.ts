@@ -4,6 +4,8 @@ import { CallFailure } from "../endpoint/call-failure.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import { reportedState } from "../result/task-phase.js";
 import type { CreatedTask } from "../record/created-task.js";
+import { taskRef } from "../record/task-ref.js";
+import { observeTask, type Observed } from "../observe/observe-task.js";
 import { finishedStatus, shownDetails } from "./finished-status.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
@@ -18,7 +20,7 @@ export async function pollTask(attempt: LiveAttempt, task: CreatedTask, context:
     const resource = await getTask({ task, endpoint, outputPrefix: attempt.source.outputPrefix, signal: attempt.stopping.signal });
     attempt.errors = 0;
     attempt.unavailable = undefined;
-    return await resultOfResource(attempt, resource, context);
+    return await resultOfResource({ attempt, task, endpoint, context }, resource);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     return resultOfPollFailure(attempt, { task, endpoint, failure: error }, context);
@@ -48,17 +50,13 @@ export function deleteTask(task: CreatedTask, endpoint: Endpoint): Promise<void>
   return endpoint.call({ name: "DeleteTask", lane: "stop", run: (calls) => calls.deleteTask(taskRef(task)) });
 }
 
-/** Fields that name a task, with the type's old field. */
-function taskRef({ taskType, version, resourceMeta }: CreatedTask) {
-  return { taskType, taskCategory: { name: taskType, version }, resourceMeta };
-}
-
 function notConfigured({ endpoint }: CreatedTask): CallFailure {
   const message = `connector endpoint ${JSON.stringify(endpoint)}, which created the task, is no longer configured`;
   return new CallFailure(message, { kind: "unavailable", withoutEffect: true });
 }
 
-async function resultOfResource(attempt: LiveAttempt, resource: Resource | undefined, context: StepContext): Promise<StepResult> {
+async function resultOfResource(observed: Observed, resource: Resource | undefined): Promise<StepResult> {
+  const { attempt, context } = observed;
   const againInMs = nextPollMs(attempt, context);
   const state = reportedState(resource);
   if (resource === undefined || state.kind === "noNews") return { status: attempt.status, againInMs };
@@ -66,7 +64,7 @@ async function resultOfResource(attempt: LiveAttempt, resource: Resource | undef
     const { phase, reason } = state;
     return { status: { phase, ...(reason === "" ? {} : { reason }), ...shownDetails(attempt, resource) }, againInMs };
   }
-  return { status: await finishedStatus(attempt, { resource, state }, context) };
+  return { status: await finishedStatus(attempt, { resource: await observeTask(observed, resource), state }, context) };
 }
 
 /**

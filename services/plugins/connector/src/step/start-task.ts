@@ -8,6 +8,7 @@ import { taskMetadata } from "../task/task-metadata.js";
 import { taskTemplate } from "../task/task-template.js";
 import type { CreatedTask } from "../record/created-task.js";
 import { beginCreation, recordCreated } from "../record/creation-record.js";
+import { recordedAttempt } from "../record/recorded-attempt.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
 import { pollTask } from "./poll-task.js";
@@ -37,7 +38,9 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   }
   const inputs = await taskInputs(attempt.request, context.store);
   const template = await taskTemplate(attempt.request, inputs, context.store);
-  const earlier = attempt.hasBegun ? undefined : await beginCreation(context.store, attempt.source.outputPrefix);
+  const recorded = recordedAttempt(attempt.request, attempt.ownerUid);
+  const earlier = attempt.hasBegun ? undefined : await beginCreation(context.store, attempt.source.outputPrefix, recorded);
+  if (earlier === "stopped") return { status: { phase: "ABORTED" } };
   if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
   if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
   attempt.hasBegun = true;
@@ -101,7 +104,7 @@ async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreat
   attempt.onCreated(task, clock.elapsed());
   // An abort meanwhile ends the retries; it finds the task's id in memory.
   await retry(
-    () => recordCreated(store, attempt.source.outputPrefix, task),
+    () => recordCreated(store, attempt.source.outputPrefix, { task, attempt: recordedAttempt(attempt.request, attempt.ownerUid) }),
     { ...RECORD_RETRY, signal: attempt.stopping.signal, random },
     clock,
   );

@@ -24,6 +24,13 @@ export interface StepConfig {
   readonly unavailableMs: number;
   readonly getTaskErrors: number;
   readonly limits: ResultLimits;
+  readonly taskLogs: { readonly enabled: boolean; readonly maxBytes: number };
+  readonly taskMetrics: {
+    readonly enabled: boolean;
+    /** Task type → queries; absent: those that the connector chooses. */
+    readonly queriesOfTaskTypes: Readonly<Record<string, readonly string[]>>;
+    readonly stepMs: number;
+  };
 }
 
 /** Environment of the steps. */

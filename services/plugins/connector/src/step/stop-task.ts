@@ -28,13 +28,15 @@ export interface StopOptions {
   readonly endpoint: Endpoint | undefined;
   readonly outputPrefix: string;
   readonly tries: StopTries;
+  /** True: this process has not followed the task, which may have ended. */
+  readonly mayHaveEnded: boolean;
   readonly config: StopConfig;
   readonly clock: Time;
 }
 
 /**
  * Deletes a task and waits for its end. Gives up where the connector cannot stop it: a sensor, for
- * instance, ignores DeleteTask.
+ * instance, ignores DeleteTask. A task that has ended is not deleted: its result may be in use.
  *
  * @throws RetryLater while the connector does not answer.
  */
@@ -44,6 +46,7 @@ export async function stopTask(options: StopOptions): Promise<Aborted> {
     return abortedBut(`connector endpoint ${JSON.stringify(task.endpoint)} is no longer configured, the job of the task may still run`);
   }
   try {
+    if (options.mayHaveEnded && (await endedBefore(options, endpoint))) return { phase: "ABORTED" };
     await deleteTask(task, endpoint);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
@@ -55,6 +58,17 @@ export async function stopTask(options: StopOptions): Promise<Aborted> {
     throw new RetryLater(message, { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   return untilEnded({ ...options, endpoint });
+}
+
+/** @throws CallFailure when the connector does not answer. */
+async function endedBefore({ task, outputPrefix }: StopOptions, endpoint: Endpoint): Promise<boolean> {
+  try {
+    return hasEnded(await getTask({ task, endpoint, outputPrefix, lane: "stop" }));
+  } catch (error) {
+    // Where GetTask fails, DeleteTask decides.
+    if (error instanceof CallFailure && error.kind !== "unavailable") return false;
+    throw error;
+  }
 }
 
 async function untilEnded({

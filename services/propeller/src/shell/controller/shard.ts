@@ -5,6 +5,8 @@ import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } fro
 import { zombieAbortRequest } from "../../engine/messages/zombie-abort.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { abortAttempts } from "../load/abort-attempts.js";
+import { executionIdOf } from "../load/execution-id.js";
+import { executionDataDir } from "../../engine/graph/paths.js";
 import type { ActiveRun } from "./active-run.js";
 import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import { yieldToEventLoop } from "../yield-to-event-loop.js";
@@ -346,13 +348,15 @@ export class Shard {
     meta: KubeObject["metadata"],
     { taskTypes, maybeStarted, aborts, message }: AbandonRequest,
   ): Promise<boolean> {
-    const { bus, effects, holdsShard, now, plugins, queue, random } = this.options;
+    const { bus, effects, engine, holdsShard, namespaceTemplate, now, plugins, queue, random } = this.options;
     const until = now() + ABORT_PUBLISH_TIMEOUT_MS;
     const fence = { shouldSend: () => holdsShard() && now() < until };
     const { discoveryDone, available, stale } = plugins();
     await effects.executeAll(key, aborts, fence);
     const notified = new Set([...taskTypes, ...available, ...stale.keys()]);
-    await abortAttempts({ bus, meta, taskTypes: notified, reason: message, now: now() }, fence);
+    const executionId = executionIdOf(meta, namespaceTemplate);
+    const executionDir = executionId && executionDataDir(engine.metadataPrefix, executionId);
+    await abortAttempts({ bus, meta, taskTypes: notified, reason: message, executionDir, now: now() }, fence);
     if (discoveryDone || !maybeStarted) return true;
     queue.addAt(key, now() + RECHECK_PLUGINS_MS * (0.5 + random() / 2));
     return false;

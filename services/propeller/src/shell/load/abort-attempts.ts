@@ -16,6 +16,8 @@ export interface AbortAttemptsOptions {
   /** Task types whose plugin services get the request. */
   readonly taskTypes: Iterable<string>;
   readonly reason: string;
+  /** Folder of the execution; undefined when the resource's labels do not name one. */
+  readonly executionDir: string | undefined;
   /** ms. */
   readonly now: number;
 }
@@ -27,7 +29,10 @@ export interface AbortAttemptsOptions {
  *
  * @throws as `publish` of the bus does.
  */
-export async function abortAttempts({ bus, meta, taskTypes, reason, now }: AbortAttemptsOptions, fence: Fence): Promise<void> {
+export async function abortAttempts(
+  { bus, meta, taskTypes, reason, executionDir = "", now }: AbortAttemptsOptions,
+  fence: Fence,
+): Promise<void> {
   const { namespace = "", name, uid } = meta;
   // Attempts cannot name a resource without a uid as owner.
   if (uid === undefined) return;
@@ -40,6 +45,7 @@ export async function abortAttempts({ bus, meta, taskTypes, reason, now }: Abort
     shard,
     requestedAt: timestampFromMs(now),
     abortReason: reason,
+    outputPrefix: executionDir,
   });
   const data = encodeMessage(TaskRequestSchema, request);
   await Promise.all(Array.from(taskTypes, (taskType) => bus.publish(taskRequestSubject(taskType, shard), data, fence)));

@@ -552,8 +552,9 @@ export enum DesiredState {
   /**
    * Abort every attempt that the resource owns. For an unreadable resource, whose attempts
    * propeller cannot enumerate. The request contains `workflow_key`, `namespace`, `owner.uid`,
-   * `shard` and `abort_reason`; propeller sends it once per task type. Attempts report as for
-   * ABORT; the service sends no response to the request itself.
+   * `shard`, `abort_reason`, and as `output_prefix` the data dir of the execution if it is known;
+   * propeller sends it once per task type. Attempts report as for ABORT; the service sends no
+   * response to the request itself.
    *
    * @generated from enum value: DESIRED_STATE_ABORT_ALL = 4;
    */
