@@ -3,7 +3,7 @@ import { MemoryStore } from "../memory-store.fixture.js";
 import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { decodeRecord, decodeState, encodeRecord, encodeState } from "./created-task.js";
 import { beginCreation, readRecord, readRecordsBelow, recordCreated, recordStopped } from "./creation-record.js";
-import { recordedAttempt } from "./recorded-attempt.js";
+import { type RecordedAttempt, recordedAttempt } from "./recorded-attempt.js";
 
 const attempt = recordedAttempt(sampleRequest("toy"), "uid");
 const task = (bytes: number) => ({ endpoint: "toys", taskType: "toy", version: 2, resourceMeta: Buffer.alloc(bytes, 7) });
@@ -36,7 +36,8 @@ test("a record names its attempt until nothing of it runs", async () => {
   await beginCreation(store, "s3://b/run/n2/0", attempt);
   await recordStopped(store, "s3://b/run/n2/0");
   await beginCreation(store, "s3://b/run2/n0/0", attempt);
-  const found = await Array.fromAsync(readRecordsBelow(store, "s3://b/run", (prefix) => prefix === "s3://b/run/n0/0"));
+  const found: RecordedAttempt[] = [];
+  for await (const recorded of readRecordsBelow(store, "s3://b/run", (prefix) => prefix === "s3://b/run/n0/0")) found.push(recorded);
   expect(found).toEqual([attempt]);
   expect(await readRecord(store, "s3://b/run/n2/0")).toBe("stopped");
 });

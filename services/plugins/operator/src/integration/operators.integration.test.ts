@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { NewJob } from "../job/build-job.js";
 import { buildSample } from "../simulation/build-sample.js";
 import { OUTPUTS } from "../simulation/operator-world.js";
-import { SAMPLE_CUSTOMS } from "../simulation/sample-requests.js";
+import { SAMPLES } from "../simulation/samples.js";
 import { Attempt, DesiredState, PATIENCE, Phase } from "./attempt.fixture.js";
 import { operatorCases } from "./operator-cases.fixture.js";
 import { type OperatorCluster, startOperatorCluster } from "./operator-cluster.fixture.js";
@@ -66,7 +66,7 @@ describe.skipIf(sets.length === 0)("on a real kube-apiserver", () => {
 
     it.runIf(set.checked).each(set.taskTypes)("%s: the definition has every field of the resource", async (type) => {
       await define();
-      expect(await unknownFields(cluster, buildSample(type, SAMPLE_CUSTOMS[type] ?? {}))).toBe("");
+      expect(await unknownFields(cluster, buildSample(type, SAMPLES[type]?.custom ?? {}))).toBe("");
     });
 
     for (const type of set.taskTypes) operatorCases(type, installed);
