@@ -9,14 +9,14 @@ const plugins = process.argv
   .split("\n--\n")
   .map((words) => words.split("\n").filter((word) => word !== ""));
 if (plugins.some((words) => words.length < 2)) {
-  console.error("usage: node deploy/bus/add-plugin.mjs ID TASK_TYPE… [-- ID TASK_TYPE…]");
+  process.stderr.write("usage: node deploy/bus/add-plugin.mjs ID TASK_TYPE… [-- ID TASK_TYPE…]\n");
   process.exit(2);
 }
 try {
   const users = JSON.parse(readFileSync(new URL("users.json", import.meta.url), "utf8"));
   const all = plugins.reduce((known, [id, ...taskTypes]) => addPluginUser(known, id, taskTypes), users);
-  console.log(JSON.stringify(all, null, 2));
+  process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
 } catch (error) {
-  console.error(`add-plugin: ${error.message}`);
+  process.stderr.write(`add-plugin: ${error.message}\n`);
   process.exit(1);
 }

@@ -89,18 +89,11 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
     return this.#respond("create", () => {
       const refused = this.createErrors.shift();
       if (refused !== undefined) throw refused;
-      switch (this.#takeFault("create")) {
-        case "createRefused":
-          throw new KubeError("too many requests", { status: 429 });
-        case "createUnknown":
-          this.#create(ref, object);
-          throw new KubeError("request timed out", { status: 0 });
-        case "createLate":
-          this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(ref, object));
-          throw new KubeError("request timed out", { status: 0 });
-        case "createDoubled":
-          this.#createIfAbsent(ref, object);
-      }
+      const fault = this.#takeFault("create");
+      if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
+      if (fault === "createLate") this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(ref, object));
+      if (fault === "createUnknown" || fault === "createDoubled") this.#createIfAbsent(ref, object);
+      if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
       return this.#create<T>(ref, object);
     });
   }
