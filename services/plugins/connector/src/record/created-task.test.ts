@@ -36,7 +36,8 @@ test("a record names its attempt until nothing of it runs", async () => {
   await beginCreation(store, "s3://b/run/n2/0", attempt);
   await recordStopped(store, "s3://b/run/n2/0");
   await beginCreation(store, "s3://b/run2/n0/0", attempt);
-  const found = await Array.fromAsync(readRecordsBelow(store, "s3://b/run", (prefix) => prefix === "s3://b/run/n0/0"));
+  const found = [];
+  for await (const each of readRecordsBelow(store, "s3://b/run", (prefix) => prefix === "s3://b/run/n0/0")) found.push(each);
   expect(found).toEqual([attempt]);
   expect(await readRecord(store, "s3://b/run/n2/0")).toBe("stopped");
 });
