@@ -29,6 +29,11 @@ const PARTS = {
   lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
   // Installs PySpark, Ray and Dask from PyPI; Spark needs Java.
   plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
+  // Installs flytekit's connectors and the clients of their services from PyPI.
+  connectors: {
+    files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],
+    environment: { CONNECTORS: "full" },
+  },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
