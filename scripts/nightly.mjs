@@ -41,6 +41,11 @@ const PARTS = {
   plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
   // Builds the training operator from its Go module.
   operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
+  // Installs flytekit's connectors and the clients of their services from PyPI.
+  connectors: {
+    files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],
+    environment: { CONNECTORS: "full" },
+  },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),

@@ -95,7 +95,7 @@ export const connectorConfig = z
       .strictObject({
         /** Show the metrics of an ended task in its custom info. */
         enabled: z.boolean().default(true),
-        /** Task type → queries, in the language of its connector. Absent: the connector's choice. */
+        /** Task type → queries, in the language of its connector; absent: those that it chooses. */
         queriesOfTaskTypes: z.record(z.string().min(1), z.array(z.string())).default({}),
         /** Resolution of the metrics, ms. */
         stepMs: z.int().min(1).default(60_000),

@@ -6,3 +6,9 @@ export function integerLiteral(value: number): Literal {
     value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: BigInt(value) } } } } },
   });
 }
+
+export function textLiteral(value: string): Literal {
+  return create(LiteralSchema, {
+    value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "stringValue", value } } } } },
+  });
+}

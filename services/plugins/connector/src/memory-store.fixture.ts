@@ -33,7 +33,7 @@ export class MemoryStore implements DataStore {
 
   async *list(prefix: string) {
     await this.#reach(prefix);
-    for (const [uri, { length: size }] of [...this.blobs].sort()) {
+    for (const [uri, { length: size }] of [...this.blobs].sort(([one], [other]) => (one < other ? -1 : 1))) {
       if (uri.startsWith(prefix)) yield { uri, size, etag: "", modifiedAt: new Date(0) };
     }
   }

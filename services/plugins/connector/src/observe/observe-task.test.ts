@@ -37,7 +37,7 @@ test("the log of an ended task is stored, and linked as the archived log of a po
   expect(logOf(stage, 1)).toBe(`${stamp(0)} first\n${stamp(1)} two\n${stamp(1)} lines\nno time\nold\n`);
 });
 
-test("of a long log the end is kept", async () => {
+test("the end of a long log is kept", async () => {
   const stage = await Stage.start({ settings: { taskLogs: { enabled: true, maxBytes: 1_000 } } });
   stage.toys.logs = Array.from({ length: 300 }, (_, index) => ({ results: [`line ${index} of many`] }));
   await runTask(stage);

@@ -29,8 +29,8 @@ const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
 const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
 /**
- * Encodes plugin state. It leaves out `resource_meta`, which may hold credentials: plugin state is part of the
- * FlyteWorkflow resource.
+ * Encodes plugin state, a part of the FlyteWorkflow resource. It leaves out `resource_meta`, which
+ * may hold credentials.
  */
 export function encodeState({ endpoint, taskType, version }: CreatedTask): Uint8Array {
   return jsonBytes({ v: 1, endpoint, taskType, taskVersion: version });
