@@ -110,12 +110,14 @@ export class Attempt {
     await this.cluster.client.delete(this.operator.ref, { namespace: NAMESPACE, name: this.name });
   }
 
-  /** Names of its resource and pods that still exist. */
-  async remaining(): Promise<string[]> {
+  /** Names of its resource and pods that still exist. Asks again while the API does not answer. */
+  remaining(): Promise<string[]> {
     const labelSelector = `${OPERATOR_JOB_LABEL}=${this.name}`;
-    const { items } = await this.cluster.client.list<KubeObject>(PODS, { namespace: NAMESPACE, labelSelector });
-    const job = await this.exists();
-    return [...(job === undefined ? [] : [job]), ...items].map(({ metadata }) => metadata.name);
+    return vi.waitFor(async () => {
+      const { items } = await this.cluster.client.list<KubeObject>(PODS, { namespace: NAMESPACE, labelSelector });
+      const job = await this.exists();
+      return [...(job === undefined ? [] : [job]), ...items].map(({ metadata }) => metadata.name);
+    }, PATIENCE);
   }
 
   async untilGone(): Promise<void> {
@@ -123,6 +125,16 @@ export class Attempt {
       const remaining = await this.remaining();
       if (remaining.length > 0) throw new Error(`still there: ${remaining.join(", ")}`);
     }, PATIENCE);
+  }
+
+  /** Finalizes it, and repeats the request until nothing is left, as a bus does. */
+  async finalize(): Promise<void> {
+    const act = async () => {
+      await this.send(DesiredState.FINALIZE, { deleteResources: true });
+      const remaining = await this.remaining();
+      if (remaining.length > 0) throw new Error(`still there: ${remaining.join(", ")}`);
+    };
+    await vi.waitFor(act, { ...PATIENCE, interval: 1_000 });
   }
 }
 

@@ -87,7 +87,7 @@ describe.skipIf(sets.length === 0)(`the service is killed at random times (KILL_
       service.start();
       await end;
       await drive(attempt, aborts ? DesiredState.ABORT : DesiredState.RUN, aborts ? Phase.ABORTED : Phase.SUCCEEDED);
-      if (!aborts) await attempt.send(DesiredState.FINALIZE, { deleteResources: true });
+      if (!aborts) await attempt.finalize();
       await attempt.untilGone();
       expect(uids.get(attempt.name)?.size ?? 0).toBeLessThanOrEqual(1);
       expect(attempt.events.filter(({ event }) => event?.phase === Phase.FAILED)).toEqual([]);

@@ -43,8 +43,7 @@ export function operatorCases(taskType: string, installed: () => Promise<Operato
     const event = await attempt.until(Phase.SUCCEEDED);
     expect(event.outputs?.literals.o0?.hash).toBe("out");
     expect(event.event?.metadata?.pluginIdentifier).toBe(taskType);
-    await attempt.send(DesiredState.FINALIZE, { deleteResources: true });
-    await attempt.untilGone();
+    await attempt.finalize();
   });
 
   it(`${taskType}: the error that the task wrote is its failure, although its programs end well`, async () => {
