@@ -1,4 +1,4 @@
-/** The retry budget to use; UNKNOWN counts as the user's (contract §5.7, OutputsNotFound). */
+/** The retry budget to use; UNKNOWN counts as the user's (OutputsNotFound). */
 export type FailureKind = "USER" | "SYSTEM" | "UNKNOWN";
 
 export interface FailureDetails {

@@ -25,7 +25,7 @@ export interface BuiltPodSpec {
 }
 
 /**
- * Builds the pod spec of an attempt (contract §6.1). Pure: the same request gives the same spec.
+ * Builds the pod spec of an attempt. Pure: the same request gives the same spec.
  * @throws InvalidPodSpecError, TemplateError, QuantityError: errors of the task.
  */
 export function buildPodSpec(request: TaskRequest, options: BuildPodOptions): BuiltPodSpec {

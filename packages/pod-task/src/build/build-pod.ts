@@ -7,7 +7,7 @@ import { objectMeta } from "./object-meta.js";
 import type { BuildPodOptions } from "./pod-config.js";
 
 /**
- * Builds the pod of an attempt (contract §6.1). Pure: the same request gives the same pod.
+ * Builds the pod of an attempt. Pure: the same request gives the same pod.
  * @throws InvalidPodSpecError, TemplateError, QuantityError: errors of the task.
  */
 export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {

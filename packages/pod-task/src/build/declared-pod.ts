@@ -23,7 +23,7 @@ export interface DeclaredPodOptions {
 }
 
 /**
- * Reads the pod from the place that the task's type uses (contract §7.1): `custom` for sidecar
+ * Reads the pod from the place that the task's type uses: `custom` for sidecar
  * tasks of versions 0 and 1, else the container or the k8s_pod of the template; a pod template of
  * the node replaces it.
  * @throws InvalidPodSpecError

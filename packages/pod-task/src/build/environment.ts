@@ -24,8 +24,7 @@ export function toEnvVars(pairs: readonly KeyValuePair[]): EnvVar[] {
 }
 
 /**
- * Flyte's additions to a container's own variables, in the order of flytekit's containers (contract
- * §6.1).
+ * Flyte's additions to a container's own variables, in the order of flytekit's containers.
  */
 export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig): EnvVar[] {
   const node = request.id?.nodeExecutionId;

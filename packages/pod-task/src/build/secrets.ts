@@ -2,7 +2,7 @@ import { type Secret, Secret_MountType } from "@flyte-ts/idl/flyteidl/core/secur
 import type { Container, EnvVar, PodSpec, VolumeMount } from "../pod-types.js";
 import { InvalidPodSpecError } from "./invalid-pod-spec.js";
 
-// Names and paths that flytekit reads (contract §6.6).
+// Names and paths that flytekit reads.
 const ENV_PREFIX = "_FSEC_";
 const SECRETS_DIRECTORY = "/etc/flyte/secrets";
 const VOLUME_PREFIX = "flyte-secret-";

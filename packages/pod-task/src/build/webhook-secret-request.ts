@@ -1,6 +1,6 @@
 import { type Secret, Secret_MountType } from "@flyte-ts/idl/flyteidl/core/security_pb";
 
-// Form of requests for secrets to Flyte's webhook (contract §6.6).
+// Form of requests for secrets to Flyte's webhook.
 const LABELS = { "inject-flyte-secrets": "true" };
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz123456";
 

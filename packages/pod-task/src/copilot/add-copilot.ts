@@ -29,7 +29,7 @@ const READY_FILE = `${STATE_MOUNT.mountPath}/listening`;
 
 /**
  * Adds the copilot to containers without flytekit: it downloads inputs to files before the task
- * runs, and uploads outputs from files afterwards (contract §6.5). The uploader is a Kubernetes
+ * runs, and uploads outputs from files afterwards. The uploader is a Kubernetes
  * sidecar, which gets SIGTERM when the task has terminated. The first process of a container
  * ignores signals until it has a handler. The downloader starts after the uploader and delays the
  * task until the uploader handles signals.

@@ -10,7 +10,7 @@ import { isQuotaExceeded, exceedsQuotaTotal } from "./quota.js";
 const DEFAULT_ACCOUNT_MISSING = /error looking up service account [^ ]+\/default: /;
 
 /**
- * Maps an error of creating a pod or another object to the attempt's error (contract §6.4). Always
+ * Maps an error of creating a pod or another object to the attempt's error. Always
  * returns an error to throw.
  */
 export function toCreateError(error: unknown): Error {

@@ -7,7 +7,7 @@ import { parseTime } from "../status/pod-times.js";
 export interface LogLink {
   /** May contain the same variables as the addresses. */
   readonly name: string;
-  /** Addresses with `{{ .podName }}`, `{{ .namespace }}` … (contract §6.7). */
+  /** Addresses with `{{ .podName }}`, `{{ .namespace }}` and others. */
   readonly uris: readonly string[];
   readonly showWhilePending: boolean;
   readonly hideOnceFinished: boolean;

@@ -13,7 +13,7 @@ export interface AttemptResult {
 }
 
 /**
- * Reads the results of an attempt whose process succeeded (contract §5.7): an error document, a
+ * Reads the results of an attempt whose process succeeded: an error document, a
  * dynamic workflow, outputs, a deck. Copies nothing.
  */
 export async function readResult(store: DataStore, request: TaskRequest, limits: ResultLimits): Promise<AttemptResult> {

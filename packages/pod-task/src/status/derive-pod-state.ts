@@ -13,7 +13,7 @@ export interface PodStateOptions {
 }
 
 /**
- * Derives the state of a pod as it matters to its attempt (contract §6.4). Unlike Go Flyte's, the
+ * Derives the state of a pod as it matters to its attempt. Unlike Go Flyte's, the
  * result does not depend on which of two changes is observed first: the primary container's end
  * decides, whatever the pod's phase; killed containers and evicted pods are system failures.
  */

@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod, PodCondition } from "../pod-types.js";
 import type { PodState, GracePeriods } from "./pod-state.js";
 import { parseTime } from "./pod-times.js";
 
-/** Derives why a pod does not run yet, and whether it never will (contract §6.4). */
+/** Derives why a pod does not run yet, and whether it never will. */
 export function pendingState(pod: Pod, gracePeriods: GracePeriods, now: Date): PodState {
   const conditions = pod.status?.conditions ?? [];
   const scheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");

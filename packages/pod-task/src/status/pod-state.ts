@@ -15,7 +15,7 @@ export type PodState =
        */
       readonly recheckAt?: Date;
     }
-  /** The task's own process succeeded; its output files decide (contract §5.7). */
+  /** The task's own process succeeded; its output files decide. */
   | { readonly kind: "succeeded"; readonly occurredAt: Date }
   | { readonly kind: "failed"; readonly failure: PermanentFailure | RetryableFailure; readonly occurredAt: Date };
 

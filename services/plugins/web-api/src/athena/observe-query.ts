@@ -7,7 +7,7 @@ import { externalResource, link } from "../frame/details.js";
 /** ErrorCategory of failures that Athena itself caused. */
 const SYSTEM_ERROR = 1;
 
-/** Maps an answer of GetQueryExecution (contract §10). */
+/** Maps an answer of GetQueryExecution. */
 export function observeQuery(execution: QueryExecution, region: string): Observation {
   const { Status: status, ResultConfiguration: result } = execution;
   const reason = status?.StateChangeReason ?? "";

@@ -10,7 +10,7 @@ export interface AthenaDefaults {
   readonly defaultCatalog: string;
 }
 
-/** Builds the call that starts a query (contract §10). */
+/** Builds the call that starts a query. */
 export function startQueryInput(request: TaskRequest, task: QueryTask, defaults: AthenaDefaults): StartQueryExecutionInput {
   return {
     ClientRequestToken: clientRequestToken(request),

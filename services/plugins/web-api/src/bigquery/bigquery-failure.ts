@@ -6,7 +6,7 @@ export interface BigQueryError {
   readonly location?: string | null | undefined;
 }
 
-/** Reasons for which another attempt fails too. Source: contract §11. */
+/** Reasons for which another attempt fails too. Source: the BigQuery plugin of Flyte 1.16. */
 const PERMANENT_USER = new Set([
   "accessDenied",
   "billingNotEnabled",

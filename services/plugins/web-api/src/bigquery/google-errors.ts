@@ -15,7 +15,7 @@ export function googleStatus(error: unknown): number | undefined {
   return Number.isInteger(code) && code >= 100 ? code : undefined;
 }
 
-/** Classifies an error of Google's client; its code is `http<status>` (contract §11). */
+/** Classifies an error of Google's client; its code is `http<status>`. */
 export function googleError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -19,7 +19,7 @@ export interface QueryJobResource {
   };
 }
 
-/** Maps an answer of jobs.get (contract §11). */
+/** Maps an answer of jobs.get. */
 export function observeQueryJob(job: BigQueryJob, resource: QueryJobResource): Observation {
   const { state, errorResult } = resource.status ?? {};
   const details = queryJobDetails(job, errorResult ? "FAILED" : (state ?? undefined));

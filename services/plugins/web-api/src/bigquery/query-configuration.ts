@@ -52,7 +52,7 @@ export function targetOf({ template }: TaskRequest): BigQueryTarget {
 }
 
 /**
- * Configuration of the query job (contract §11): fields of the task's custom, standard SQL, and
+ * Configuration of the query job: fields of the task's custom, standard SQL, and
  * named parameters.
  * @throws PermanentFailure without a statement.
  */

@@ -8,7 +8,7 @@ import { type ConsolePlace, jobDetails } from "./job-details.js";
 const MACHINE_LOST = /^Host EC2/;
 const OUT_OF_MEMORY = /OutOfMemory/;
 
-/** Maps an answer of DescribeJobs (contract §9), with the known children of an array. */
+/** Maps an answer of DescribeJobs, with the known children of an array. */
 export function observeJob(job: BatchJob, detail: JobDetail, children: readonly JobDetail[], place: ConsolePlace): Observation {
   const details = jobDetails(job, detail, children, place);
   const counts = childCounts(detail, children);

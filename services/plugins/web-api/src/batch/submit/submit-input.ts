@@ -31,7 +31,7 @@ export interface SubmitOptions {
   readonly settings: SubmitSettings;
 }
 
-/** Builds the call that submits the job (contract §9). Flyte retries, so AWS makes one attempt. */
+/** Builds the call that submits the job. Flyte retries, so AWS makes one attempt. */
 export function submitInput(request: TaskRequest, options: SubmitOptions): SubmitJobRequest {
   const { spec, platform, jobDefinition, render, settings } = options;
   const container = request.template?.target.case === "container" ? request.template.target.value : undefined;
