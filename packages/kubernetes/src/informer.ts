@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Backoff, backoffDelay } from "@flyte-ts/async";
+import { type Backoff, backoffDelay, systemTime, type Time } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { KubeClient, WatchEvent } from "./client/client.js";
 import { isGone, KubeError } from "./client/errors.js";
@@ -25,6 +24,8 @@ export interface InformerOptions<T extends KubeObject> {
    * are shared.
    */
   readonly transform?: (object: T) => T;
+  /** Clock of the delays before another watch. Default: the system's. */
+  readonly time?: Pick<Time, "elapsed" | "sleep">;
 }
 
 export interface InformerEvent<T> {
@@ -97,15 +98,16 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
+    const { time = systemTime } = this.options;
     let failures = 0;
     while (!signal.aborted) {
       let retryAfterMs = 0;
       try {
         if (this.#resourceVersion === undefined) await this.#relist();
-        const startedAt = performance.now();
+        const startedAt = time.elapsed();
         await this.#watch();
         // A stream that keeps ending at once is a failure too.
-        failures = performance.now() - startedAt > MIN_WATCH_MS ? 0 : failures + 1;
+        failures = time.elapsed() - startedAt > MIN_WATCH_MS ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;
         if (isGone(error)) this.#resourceVersion = undefined;
@@ -117,7 +119,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       if (failures > 0) {
         const fullMs = Math.max(retryAfterMs, backoffDelay(RECONNECTS, failures - 1));
         const delayMs = backoffDelay({ initialMs: fullMs, maxMs: fullMs, jitter: 0.5 }, 0, Math.random);
-        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+        await time.sleep(delayMs, signal).catch(() => undefined);
       }
     }
   }

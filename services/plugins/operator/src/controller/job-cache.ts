@@ -96,9 +96,10 @@ export class JobCache {
   }
 
   #createInformer(operator: Operator): Informer<Job> {
-    const { client, logger } = this.deps;
+    const { client, logger, clock } = this.deps;
     return createInformer<Job>({
       client,
+      time: clock,
       ref: operator.ref,
       labelSelector: JOB_SELECTOR,
       logger,

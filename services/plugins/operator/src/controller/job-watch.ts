@@ -40,7 +40,7 @@ export class JobWatch {
   ) {
     const { client, operators, logger, clock, discoveryIntervalMs: intervalMs } = deps;
     this.jobs = new JobCache({ client, logger, clock, onEvent: onJob });
-    this.#pods = new PodCache({ client, logger, onChange: onPods });
+    this.#pods = new PodCache({ client, logger, clock, onChange: onPods });
     const onChange = async (served: readonly Operator[]) => {
       await this.jobs.watch(served);
       await onServed(served);

@@ -1,3 +1,4 @@
+import type { Time } from "@flyte-ts/async";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -6,6 +7,7 @@ import { trimJobPod } from "./trim.js";
 export interface PodCacheDeps {
   readonly client: Pick<KubeClient, "list" | "watch">;
   readonly logger: Logger;
+  readonly clock: Pick<Time, "elapsed" | "sleep">;
   /** Called with `namespace/name` of a job whose pods have changed. */
   readonly onChange: (jobKey: string) => void;
 }
@@ -18,9 +20,17 @@ export class PodCache {
   constructor(private readonly deps: PodCacheDeps) {}
 
   start(): void {
-    const { client, logger } = this.deps;
+    const { client, logger, clock: time } = this.deps;
     const onEvent = (event: InformerEvent<Pod>) => this.#onEvent(event);
-    this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: OPERATOR_JOB_LABEL, logger, transform: trimJobPod, onEvent });
+    this.#informer = createInformer<Pod>({
+      client,
+      ref: PODS,
+      labelSelector: OPERATOR_JOB_LABEL,
+      logger,
+      time,
+      transform: trimJobPod,
+      onEvent,
+    });
   }
 
   /** Resolves when the first list is complete; undefined before the start. */
