@@ -1,8 +1,7 @@
-import type { Time } from "@flyte-ts/async";
+import { CircuitBreaker, type Time } from "@flyte-ts/async";
 import { codeName, RpcError } from "@flyte-ts/rpc";
 import { CallFailure, callFailure, isNoAnswer } from "./call-failure.js";
 import { CallLimiter, type Lane } from "./call-limiter.js";
-import { CircuitBreaker } from "./circuit-breaker.js";
 import type { ConnectorCalls } from "./connector-calls.js";
 import type { EndpointConfig } from "./endpoint-config.js";
 import { TaskSlots } from "./task-slots.js";
