@@ -51,7 +51,9 @@ export async function pluginCommand(argv: readonly string[], write: (text: strin
 }
 
 function list({ externalPlugins }: StackPaths, write: (text: string) => void): number {
-  for (const [id, taskTypes] of Object.entries(readExternalPlugins(externalPlugins))) write(`${id}: ${taskTypes.join(", ")}\n`);
+  const plugins = Object.entries(readExternalPlugins(externalPlugins));
+  if (plugins.length === 0) write("no plugin services were added\n");
+  for (const [id, taskTypes] of plugins) write(`${id}: ${taskTypes.join(", ")}\n`);
   return 0;
 }
 
