@@ -14,10 +14,10 @@ const DURATIONS_FILE = join(import.meta.dirname, "durations.json");
 export default class SlowestFirst extends BaseSequencer {
   async sort(files) {
     const durations = JSON.parse(readFileSync(DURATIONS_FILE, "utf8"));
-    const bySpeed = sortSlowestFirst(await super.sort(files), ({ moduleId }) => durations[relative(this.ctx.config.root, moduleId)] ?? 0);
-    const sharesProcess = ({ project, moduleId }) =>
-      project.config.isolate === false && durations[relative(this.ctx.config.root, moduleId)] === undefined;
-    return [...bySpeed.filter((file) => !sharesProcess(file)), ...bySpeed.filter(sharesProcess)];
+    const durationOf = ({ moduleId }) => durations[relative(this.ctx.config.root, moduleId)] ?? 0;
+    const isLast = (file) => file.project.config.isolate === false && durationOf(file) === 0;
+    const sorted = sortSlowestFirst(await super.sort(files), durationOf);
+    return [...sorted.filter((file) => !isLast(file)), ...sorted.filter(isLast)];
   }
 }
 

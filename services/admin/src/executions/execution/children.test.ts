@@ -107,7 +107,7 @@ test("the engine may create children before their events arrive, other callers m
   await admin.createExecution(child("early"));
   const unrelated = child("stranger", { metadata: { mode: Mode.CHILD_WORKFLOW, parentNodeExecution: n0 } });
   await expect(admin.createExecution(unrelated)).rejects.toMatchObject({ code: Code.NOT_FOUND });
-  const missingParent = { nodeId: "n0", executionId: key("nobody") };
+  const missingParent = { nodeId: "n0", executionId: key("missing") };
   const orphan = child("orphan", { metadata: { mode: Mode.CHILD_WORKFLOW, nesting: 1, parentNodeExecution: missingParent } });
   await expect(admin.createExecution(orphan)).rejects.toMatchObject({ code: Code.NOT_FOUND });
   await n0Runs();

@@ -13,7 +13,7 @@ const OTHER_DOMAIN: RequestScope = { project: "flytesnacks", domain: "production
 const OTHER_PROJECT: RequestScope = { project: "other", domain: "development" };
 
 /** Callers: a role in one project and domain, in the whole project, everywhere, or no role. */
-const PEOPLE = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin", "nobody"] as const;
+const PEOPLE = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin", "no-role"] as const;
 type Person = (typeof PEOPLE)[number];
 
 /**
@@ -213,7 +213,7 @@ test("other HTTP paths need a role, except health", async () => {
       .status;
   expect(await get("/healthcheck")).toBe(200);
   expect(await get("/api/v1/openapi")).toBe(401);
-  expect(await get("/api/v1/openapi", tokenOf("nobody"))).toBe(403);
+  expect(await get("/api/v1/openapi", tokenOf("no-role"))).toBe(403);
   expect(await get("/api/v1/openapi", tokenOf("viewer"))).toBe(200);
 });
 
@@ -244,6 +244,6 @@ test("reflection is available to callers with a role", async () => {
     return undefined;
   };
   await expect(answer()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
-  await expect(answer(tokenOf("nobody"))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
+  await expect(answer(tokenOf("no-role"))).rejects.toMatchObject({ code: Code.PERMISSION_DENIED });
   expect(await answer(tokenOf("viewer"))).toBe("listServicesResponse");
 });

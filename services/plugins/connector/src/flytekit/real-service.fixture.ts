@@ -14,7 +14,7 @@ import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createClient, openChannel } from "@flyte-ts/rpc";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
-import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
+import { natsFixture, type ServerFixture, testWatchdog } from "@flyte-ts/testing";
 import { vi } from "vitest";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -66,7 +66,7 @@ export class RealService {
     const config = join(folder, "connector.yaml");
     writeFileSync(config, JSON.stringify(settings));
     const log = openSync(join(folder, "service.log"), "w");
-    this.#children.push(spawn(process.execPath, [PROGRAM, "--config", config], { stdio: ["ignore", log, log] }));
+    this.#keep(spawn(process.execPath, [PROGRAM, "--config", config], { stdio: ["ignore", log, log] }));
   }
 
   /** Log lines of the service. */
@@ -131,6 +131,12 @@ export class RealService {
     const output = openSync(join(folder, log), "w");
     const env = { ...process.env, PYTHONPATH: PYTHON_FOLDER, PYTHONPYCACHEPREFIX: join(bin, "..", "pycache"), ...environment };
     const child = spawn(join(bin, program), args, { env, stdio: ["ignore", output, output] });
+    return this.#keep(child);
+  }
+
+  /** Ends the process with the service, or when the process of the test dies. */
+  #keep(child: ChildProcess): ChildProcess {
+    testWatchdog().watch(child, "SIGKILL");
     this.#children.push(child);
     return child;
   }

@@ -156,9 +156,9 @@ describe("the workflow of a dynamic task", () => {
   });
 
   it("is requested again when admin does not answer", async () => {
-    await made("away", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
-    const nobody = openChannel({ endpoint: "127.0.0.1:1", deadlineMs: 2_000 });
-    expect(await createHandler({ channel: nobody })(question("away"))).toMatchObject({ kind: "error" });
-    nobody.close();
+    await made("unreachable", { nodes: [runs(id(ResourceType.LAUNCH_PLAN, "plan"))], outputs: outputOf("dn0") });
+    const unreachable = openChannel({ endpoint: "127.0.0.1:1", deadlineMs: 2_000 });
+    expect(await createHandler({ channel: unreachable })(question("unreachable"))).toMatchObject({ kind: "error" });
+    unreachable.close();
   });
 });
