@@ -3,11 +3,10 @@ import { ManualTime } from "@flyte-ts/async/manual-time";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { RetryLater, type TaskStatus } from "@flyte-ts/task-plugin";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { podSettings } from "./settings.js";
 import type { Pod } from "./pod-types.js";
-import { MemoryStore } from "./harness/memory-store.js";
 import { PodStatusReader } from "./pod-status.js";
 
 const config = podSettings.parse({});

@@ -1,10 +1,9 @@
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../pod-types.js";
-import { MemoryStore } from "../harness/memory-store.js";
 import { tailBytes } from "./tail-bytes.js";
 import { LogArchive } from "./log-archive.js";
 

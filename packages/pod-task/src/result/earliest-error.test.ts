@@ -4,7 +4,7 @@ import { BlobError } from "@flyte-ts/blobstore";
 import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { beforeEach, describe, expect, it } from "vitest";
-import { MemoryStore } from "../harness/memory-store.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { readEarliestError } from "./earliest-error.js";
 
 const request = create(TaskRequestSchema, { outputPrefix: "s3://b/0" });

@@ -4,9 +4,8 @@ import { ContainerError_Kind, type ContainerErrorSchema, ErrorDocumentSchema } f
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
-import { MemoryStore } from "../harness/memory-store.js";
 import { readResult } from "./read-result.js";
 
 const limits = { maxOutputBytes: 1_000, inlineBytes: 100 };

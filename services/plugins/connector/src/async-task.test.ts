@@ -118,17 +118,17 @@ describe("CreateTask", () => {
   });
 
   test("waits for the blob store before and after", async () => {
-    stage.store.isAway = true;
+    stage.store.unavailable = true;
     await stage.send(stage.request());
     expect(stage.history.at(-1)).toMatch(/^WAITING_FOR_RESOURCES .*no connection/);
     expect(stage.toys.calls).not.toContain("CreateTask");
-    stage.store.isAway = false;
+    stage.store.unavailable = false;
     stage.toys.onCreated = () => {
-      stage.store.isAway = true;
+      stage.store.unavailable = true;
     };
     await stage.clock.advance(20_000);
     expect(job()?.starts).toBe(1);
-    stage.store.isAway = false;
+    stage.store.unavailable = false;
     await stage.clock.advance(MINUTE);
     expect(stage.last?.event?.phase).toBe(Phase.RUNNING);
     expect(job()?.starts).toBe(1);
@@ -174,7 +174,7 @@ describe("GetTask", () => {
   });
 
   test("reads what the job wrote, when the store is back", async () => {
-    stage.store.isAway = true;
+    stage.store.unavailable = true;
     Object.assign(job() ?? {}, { resource: { phase: Phase.SUCCEEDED, outputs: {} } });
     await stage.clock.advance(20_000);
     expect(stage.end.phase).toBe("SUCCEEDED");

@@ -1,10 +1,9 @@
 import { createRpcServer } from "@flyte-ts/rpc";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ConnectorService, connectorService } from "./connector-service.js";
-import { MemoryStore } from "./memory-store.fixture.js";
 import { testSettings } from "./settings.fixture.js";
 import { ToyConnector } from "./toy-connector.fixture.js";
 

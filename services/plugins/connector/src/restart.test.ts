@@ -131,10 +131,10 @@ describe("the abort of all attempts of a workflow", () => {
     const request = placed(stage, 0);
     await stage.send(request);
     await stage.restart();
-    stage.store.isAway = true;
+    stage.store.unavailable = true;
     await abortAll(stage, request.owner?.uid);
     expect(stage.bus.unacknowledged).toBe(1);
-    stage.store.isAway = false;
+    stage.store.unavailable = false;
     await stage.bus.redeliver();
     await stage.clock.advance(5_000);
     expect(job(stage)?.isDeleted).toBe(true);

@@ -4,10 +4,9 @@ import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger, type Logger } from "@flyte-ts/telemetry";
 import { connectorService } from "./connector-service.js";
-import { MemoryStore } from "./memory-store.fixture.js";
 import { testSettings } from "./settings.fixture.js";
 import { ToyConnector } from "./toy-connector.fixture.js";
 

@@ -8,12 +8,11 @@ import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/c
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, MemoryStore, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { controllerSettings, podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
-import { MemoryStore } from "@flyte-ts/pod-task/harness";
 import { SimulatedCluster } from "./simulation/simulated-cluster.js";
 import { PodController } from "./pod-controller.js";
 

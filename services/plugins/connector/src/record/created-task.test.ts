@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../memory-store.fixture.js";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { decodeRecord, decodeState, encodeRecord, encodeState } from "./created-task.js";
 import { beginCreation, readRecord, readRecordsBelow, recordCreated, recordStopped } from "./creation-record.js";
 import { type RecordedAttempt, recordedAttempt } from "./recorded-attempt.js";

@@ -4,7 +4,7 @@ import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl
 import { ExecutionError_ErrorKind as Origin } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { beforeEach, expect, test } from "vitest";
-import { MemoryStore } from "../memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { taskResult } from "./task-result.js";
 
 const limits = { inlineBytes: 100, maxOutputBytes: 1_000 };

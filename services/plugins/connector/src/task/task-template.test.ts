@@ -1,10 +1,9 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { integerLiteral } from "../literals.fixture.js";
-import { MemoryStore } from "../memory-store.fixture.js";
 import { taskTemplate } from "./task-template.js";
 
 type Target = NonNullable<Parameters<typeof create<typeof TaskTemplateSchema>>[1]>["target"];

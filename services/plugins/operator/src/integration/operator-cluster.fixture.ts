@@ -1,7 +1,6 @@
 import { systemTime } from "@flyte-ts/async";
-import { MemoryStore } from "@flyte-ts/pod-task/harness";
+import { MemoryBus, MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus } from "@flyte-ts/task-plugin/harness";
 import { controllerSettings, operatorServiceConfig } from "../config.js";
 import { JobController } from "../controller/job-controller.js";
 import { operatorPlugin } from "../plugin.js";

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchOver } from "../stand-in/apis.fixture.js";
 import { FakeBatch } from "../stand-in/fake-batch.fixture.js";
 import { awsSdkError, lostConnection } from "../stand-in/faults.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
 import { arrayRequest, batchRequest } from "../stand-in/tasks.fixture.js";
 
@@ -102,10 +102,10 @@ describe("a job", () => {
     const request = batchRequest();
     await stage.send(request);
     store.blobs.set(`${request.outputPrefix}/0/outputs.pb`, outputs(7));
-    store.available = false;
+    store.unavailable = true;
     await finish("SUCCEEDED");
     expect(stage.state(request)).toContain("cannot read the results of the job, trying again");
-    store.available = true;
+    store.unavailable = false;
     await stage.clock.advance(120_000);
     expect(stage.state(request)).toContain("SUCCEEDED");
   });

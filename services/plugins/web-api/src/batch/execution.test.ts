@@ -14,7 +14,7 @@ import {
   TaskRequestSchema,
 } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus } from "@flyte-ts/task-plugin/harness";
+import { MemoryBus, MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { webApiConfig } from "../config.js";
@@ -22,7 +22,6 @@ import { createControllers } from "../create-controllers.js";
 import { webApiPlugin } from "../plugin.js";
 import { routesOf } from "../routes.js";
 import { type BatchProgram, BatchServer } from "../stand-in/batch-server.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
 import { arrayRequest, batchRequest } from "../stand-in/tasks.fixture.js";
 
 // The official SDK against a server that runs each container, over HTTP.

@@ -13,7 +13,7 @@ import { SqlSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bigQueryOver } from "../stand-in/apis.fixture.js";
 import { FakeBigQuery } from "../stand-in/fake-bigquery.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
 import { bigQueryRequest, sql, taskRequest } from "../stand-in/tasks.fixture.js";
 import { bigQueryFailure } from "./bigquery-failure.js";

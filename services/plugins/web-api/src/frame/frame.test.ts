@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { athenaOver } from "../stand-in/apis.fixture.js";
 import { FakeAthena } from "../stand-in/fake-athena.fixture.js";
 import { awsSdkError, lostConnection } from "../stand-in/faults.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
 import { prestoRequest } from "../stand-in/tasks.fixture.js";
 import { decodePluginState } from "./job/plugin-state.js";

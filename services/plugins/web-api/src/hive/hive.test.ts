@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { hiveOver } from "../stand-in/apis.fixture.js";
 import { FakeHive } from "../stand-in/fake-hive.fixture.js";
 import { lostConnection } from "../stand-in/faults.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
 import { hiveRequest } from "../stand-in/tasks.fixture.js";
 

@@ -14,7 +14,7 @@ import type { FakeBatch } from "./fake-batch.fixture.js";
 import type { FakeBigQuery } from "./fake-bigquery.fixture.js";
 import type { FakeHive } from "./fake-hive.fixture.js";
 import type { FakeTrino } from "./fake-trino.fixture.js";
-import type { MemoryStore } from "./memory-store.fixture.js";
+import type { MemoryStore } from "@flyte-ts/task-plugin/harness";
 
 // The APIs of a process, each over its stand-in.
 

@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { JobFault, PluginEnvironment, SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
+import { type JobFault, MemoryStore, type PluginEnvironment, type SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
 import { athenaOver, batchOver, bigQueryOver, hiveOver, trinoOver } from "./apis.fixture.js";
 import { FakeAthena } from "./fake-athena.fixture.js";
 import { FakeBatch } from "./fake-batch.fixture.js";
@@ -9,7 +9,6 @@ import { FakeBigQuery } from "./fake-bigquery.fixture.js";
 import { FakeHive } from "./fake-hive.fixture.js";
 import { FakeTrino } from "./fake-trino.fixture.js";
 import { type Faults, lostConnection } from "./faults.fixture.js";
-import { MemoryStore } from "./memory-store.fixture.js";
 import { webApiProcess } from "./process.fixture.js";
 import { batchContainer, batchRequest, bigQueryRequest, hiveRequest, prestoRequest, taskRequest } from "./tasks.fixture.js";
 

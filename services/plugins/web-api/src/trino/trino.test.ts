@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { trinoOver } from "../stand-in/apis.fixture.js";
 import { FakeTrino } from "../stand-in/fake-trino.fixture.js";
 import { lostConnection } from "../stand-in/faults.fixture.js";
-import { MemoryStore } from "../stand-in/memory-store.fixture.js";
+import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
 import { prestoRequest, taskRequest } from "../stand-in/tasks.fixture.js";
 import { createTableStatement, resultTable } from "./result-table.js";
