@@ -27,6 +27,17 @@ const MAX_VARINT_BYTES = 10;
 
 class Malformed extends Error {}
 
+/**
+ * Largest second byte with which a field of this tag ends after two bytes; -1 when the field has to
+ * be read in full.
+ */
+function maxShortValue(tag: number, entry: FieldEntry | undefined): number {
+  const wireType: WireType = tag & 7;
+  if (tag < 8 || tag >= CONTINUATION_BIT || (entry !== undefined && entry.wireType !== wireType)) return -1;
+  if (wireType === WireType.Varint) return CONTINUATION_BIT - 1;
+  return wireType === WireType.LengthDelimited ? 0 : -1;
+}
+
 class Scan {
   elements = 0;
   depth = 1;
@@ -50,6 +61,7 @@ class Scan {
     if (depth < 1) return { kind: "depth", limit: depth };
     try {
       for (;;) {
+        this.#skipShortFields(elements);
         while (this.#at === this.#end) if (!this.#leave()) return undefined;
         this.#field();
         if (this.elements > elements) return { kind: "elements", limit: elements };
@@ -59,6 +71,30 @@ class Scan {
       if (error instanceof Malformed) return { kind: "malformed", at: this.#at };
       throw error;
     }
+  }
+
+  /**
+   * Counts fields of two bytes: small numbers and empty values. Messages of many elements consist
+   * of them, and this loop of local variables takes a third of the time of a call per field.
+   */
+  #skipShortFields(maxElements: number): void {
+    const bytes = this.#bytes;
+    const table = this.#table;
+    const from = this.#at;
+    const end = Math.min(this.#end - 1, from + 2 * (maxElements - this.elements));
+    let at = from;
+    let known = -1;
+    let maxValue = 0;
+    for (; at < end; at += 2) {
+      const tag = bytes[at] as number;
+      if (tag !== known) {
+        known = tag;
+        maxValue = maxShortValue(tag, table?.[tag >>> 3]);
+      }
+      if ((bytes[at + 1] as number) > maxValue) break;
+    }
+    this.#at = at;
+    this.elements += (at - from) / 2;
   }
 
   #field(): void {
