@@ -417,7 +417,7 @@ function hasFailedItem(execution: RecordedExecution, item: number): boolean {
 /** Converts a name as Kubernetes restricts it for a label. */
 const labelOf = (name: string | undefined): string | undefined => name?.replaceAll(/[^A-Za-z0-9-]/g, "-").slice(0, 63);
 
-/** The masked name of an execution, from the folder of its data. */
+/** Reads the masked name of an execution from the path of its data directory. */
 function ownName({ cr }: RecordedExecution): string | undefined {
   const folder = (cr?.status as { dataDir?: string } | undefined)?.dataDir;
   return /<EXEC:[^>]*>$/.exec(folder ?? "")?.[0];

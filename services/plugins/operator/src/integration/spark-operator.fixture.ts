@@ -29,7 +29,7 @@ const ENDED: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
  * fail, and an application runs once.
  */
 export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
-  const onError = (error: unknown) => logger.info({ error: String(error) }, "the application is seen to again at its next change");
+  const onError = (error: unknown) => logger.info({ error: String(error) }, "the application is reconciled again after its next change");
   const applications = createInformer<SparkApplication>({
     client,
     ref: APPLICATIONS,
