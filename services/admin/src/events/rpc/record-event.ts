@@ -52,7 +52,7 @@ export async function recordWorkflowEvent(
       const transition = workflowTransition(state.phase, event.phase);
       if (transition === "repeated")
         throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIds.executionIdText(id)}`);
-      if (!isFromAnotherCluster(event, cluster)) assertProducerCluster(event.producerId, cluster);
+      if (!claimsExecution(event, cluster)) assertProducerCluster(event.producerId, cluster);
       if (transition === "ended")
         throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIds.executionIdText(id)}`, from);
       if (transition === "backward") {
@@ -64,9 +64,9 @@ export async function recordWorkflowEvent(
       const update = asInvalidArgument(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
       return foldWorkflow(state, update, nextWorkflowSeq(state));
     },
-    ...(isAnnouncement(event) && {
+    ...(isQueuedByCluster(event) && {
       inTransaction: async (tx, { rowId, cluster }) => {
-        if (isFromAnotherCluster(event, cluster)) await setExecutionCluster(tx, rowId, event.producerId);
+        if (claimsExecution(event, cluster)) await setExecutionCluster(tx, rowId, event.producerId);
       },
     }),
   });
@@ -76,15 +76,14 @@ export async function recordWorkflowEvent(
 }
 
 /**
- * True when an engine with a name takes over an execution without a cluster, by a QUEUED event.
- * With only one cluster, admin has chosen none; the execution then belongs to the cluster of that
- * engine.
+ * True when the QUEUED event of a named cluster claims an execution that has no cluster. With only
+ * one cluster, admin chooses none; the execution then belongs to the cluster that sends the event.
  */
-function isFromAnotherCluster(event: WorkflowExecutionEvent, cluster: string): boolean {
-  return cluster === "" && isAnnouncement(event);
+function claimsExecution(event: WorkflowExecutionEvent, cluster: string): boolean {
+  return cluster === "" && isQueuedByCluster(event);
 }
 
-function isAnnouncement({ phase, producerId }: WorkflowExecutionEvent): boolean {
+function isQueuedByCluster({ phase, producerId }: WorkflowExecutionEvent): boolean {
   return phase === WorkflowExecution_Phase.QUEUED && isClusterProducer(producerId);
 }
 
