@@ -9,6 +9,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly ref: ResourceRef;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   readonly logger: Logger;
   /**
    * Called in the order of the changes. `previous` is the cached object; on `deleted`, `object` is
@@ -125,8 +126,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   async #relist(): Promise<void> {
-    const { client, ref, namespace, labelSelector, metadataOnly } = this.options;
-    const { items, metadata } = await client.list<T>(ref, { namespace, labelSelector, metadataOnly });
+    const { client, ref, namespace, labelSelector, fieldSelector, metadataOnly } = this.options;
+    const { items, metadata } = await client.list<T>(ref, { namespace, labelSelector, fieldSelector, metadataOnly });
     const present = new Set<string>();
     for (const object of items) {
       present.add(objectKey(object));
@@ -139,10 +140,11 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   async #watch(): Promise<void> {
-    const { client, ref, namespace, labelSelector, metadataOnly, idleTimeoutMs } = this.options;
+    const { client, ref, namespace, labelSelector, fieldSelector, metadataOnly, idleTimeoutMs } = this.options;
     const stream = client.watch<T>(ref, {
       namespace,
       labelSelector,
+      fieldSelector,
       metadataOnly,
       idleTimeoutMs,
       resourceVersion: this.#resourceVersion as string,

@@ -20,10 +20,11 @@ export { belongsToAttempt, isOwnedBy, requireAttemptObject } from "./create/owne
 
 // State and result
 export { derivePodState } from "./status/derive-pod-state.js";
-export type { GracePeriods, PodState } from "./status/pod-state.js";
+export { type GracePeriods, joinReasons, type PodState } from "./status/pod-state.js";
 export { objectMissingFailure, podMissingFailure } from "./status/deletion.js";
 export { parseTime } from "./status/pod-times.js";
 export { OOM_KILLED } from "./status/terminal-result.js";
+export { type InvolvedObject, WarningEvents } from "./status/warning-events.js";
 export { trimPod } from "./status/trim-pod.js";
 export { POD_CREATED_STATE, type PodObservation, type PodStatusDeps, PodStatusReader } from "./pod-status.js";
 export type { DataStore, ListingStore } from "./result/data-store.js";

@@ -12,7 +12,7 @@ import type { Pod } from "./pod-types.js";
 import type { LogArchive } from "./logs/log-archive.js";
 import { type LogLink, logLinks } from "./logs/log-links.js";
 import { derivePodState } from "./status/derive-pod-state.js";
-import type { PodState, GracePeriods } from "./status/pod-state.js";
+import { type GracePeriods, joinReasons, type PodState } from "./status/pod-state.js";
 
 export interface PodStatusDeps {
   readonly store: DataStore;
@@ -22,6 +22,8 @@ export interface PodStatusDeps {
   readonly logLinks: readonly LogLink[];
   readonly config: PodConfig;
   readonly archive: Pick<LogArchive, "archive">;
+  /** Returns the latest warning of Kubernetes about an object; absent: none is known. */
+  readonly warningOf?: (uid: string | undefined) => string | undefined;
 }
 
 export interface PodObservation {
@@ -62,8 +64,10 @@ export class PodStatusReader {
     const logs = logLinks(configuredLinks, { pod, request, now });
     const whilePending = logs.filter(({ ShowWhilePending }) => ShowWhilePending);
     if (state.kind === "progress") {
-      const { phase, reason, occurredAt, recheckAt } = state;
+      const { phase, occurredAt, recheckAt } = state;
       const shown = phase === "RUNNING" ? logs : whilePending;
+      const warning = phase === "RUNNING" ? undefined : this.deps.warningOf?.(pod.metadata.uid);
+      const reason = joinReasons(state.reason, warning);
       const details = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
       return { status: { phase, logs: shown, pluginState: POD_CREATED_STATE, ...details }, recheckAt };
     }

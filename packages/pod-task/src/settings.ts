@@ -242,6 +242,15 @@ export const onePodSettings = z
   })
   .prefault({});
 
+/** Kubernetes' events; to spread into the settings of a service. */
+export const warningEventSettings = {
+  /**
+   * Follow the warnings of all namespaces, and show them as reasons while a pod does not run: a
+   * volume that cannot be mounted, a quota that refuses the pods of a job.
+   */
+  warningEvents: z.boolean().default(true),
+};
+
 /** Names of PodTemplates; to spread into the settings of a service. */
 export const podTemplateSettings = {
   /** PodTemplate for tasks that name none; empty: none. */

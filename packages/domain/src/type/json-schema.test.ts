@@ -67,8 +67,8 @@ describe("schemaCovers", () => {
   });
 
   it("does not reuse an assumption that turned out false", () => {
-    // `p` compares Y with Y under the assumption that Y covers itself, and under it X covers X. `bad`
-    // makes the assumption false. `p` is covered by the second alternative, then `q` needs X again.
+    // `p` compares Y with Y under the assumption that Y covers itself, and under it X covers X.
+    // `bad` makes the assumption false. The second alternative covers `p`, then `q` needs X again.
     const schema = (bad: JsonObject, alternatives: readonly JsonObject[]) => ({
       $defs: { X: object({ back: { $ref: "#/$defs/Y" } }), Y: object({ x: { $ref: "#/$defs/X" }, bad }) },
       ...object({ p: { anyOf: [...alternatives] }, q: { $ref: "#/$defs/X" } }),

@@ -47,6 +47,7 @@ export interface DeleteOptions extends ObjectName {
 export interface WatchOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   readonly resourceVersion: string;
   readonly metadataOnly?: boolean | undefined;
   /**
@@ -266,6 +267,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     const {
       namespace,
       labelSelector,
+      fieldSelector,
       resourceVersion,
       signal,
       metadataOnly,
@@ -279,6 +281,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
       resourceVersion,
     });
     if (labelSelector) query.set("labelSelector", labelSelector);
+    if (fieldSelector) query.set("fieldSelector", fieldSelector);
     const path = `${resourcePath(ref, namespace)}?${query}`;
     const response = await this.#send(this.#watches, { method: "GET", path, accept, bodyTimeoutMs, signal });
     const decoder = new TextDecoder();

@@ -26,3 +26,8 @@ export interface GracePeriods {
   /** Maximum time in Pending, ms; 0: no limit. */
   readonly podPendingMs: number;
 }
+
+/** Joins the reason of a status with Kubernetes' latest warning. */
+export function joinReasons(reason: string | undefined, warning: string | undefined): string | undefined {
+  return reason === undefined || warning === undefined ? (reason ?? warning) : `${reason}; ${warning}`;
+}

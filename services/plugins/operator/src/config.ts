@@ -8,7 +8,7 @@ import {
   opsSettings,
   resultLimitSettings,
 } from "@flyte-ts/config";
-import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings } from "@flyte-ts/pod-task/settings";
+import { gracePeriodSettings, logLinkSettings, podSettings, podTemplateSettings, warningEventSettings } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
 import { createOperators, operatorSettings } from "./operators.js";
@@ -45,6 +45,7 @@ export const operatorServiceConfig = z.strictObject({
   /** Links to the logs of each pod; none by default. */
   logLinks: logLinkSettings,
   ...podTemplateSettings,
+  ...warningEventSettings,
   /** Grace period of pods that an ended job leaves running, seconds. */
   stopSeconds: z.int().min(0).default(30),
   /** Maximum wait for the deletion of a job and its pods before an abort is retried, ms. */
@@ -86,5 +87,6 @@ export function controllerSettings(config: OperatorServiceConfig) {
     terminationGraceSeconds: config.stopSeconds,
     deletionTimeoutMs: config.stopTimeoutMs,
     reportEndedWithinMs: config.tellEndsOfMs,
+    warningEvents: config.warningEvents,
   };
 }

@@ -47,6 +47,12 @@ export const manifest = defineService({
       reason: "Resources block the deletion of their workflow: clusters with OwnerReferencesPermissionEnforcement require this.",
       rareVerbs: { update: "no request: the admission plugin looks the permission up when a resource is created" },
     },
+    {
+      scope: "cluster",
+      resources: ["events"],
+      verbs: ["list", "watch"],
+      reason: "Shows why the pods of a job do not start, with `warningEvents`.",
+    },
     leaderElectionPermission,
   ],
   kubernetes: {

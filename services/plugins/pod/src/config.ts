@@ -15,6 +15,7 @@ import {
   onePodSettings,
   podSettings,
   podTemplateSettings,
+  warningEventSettings,
 } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
@@ -46,6 +47,7 @@ export const podServiceConfig = z.strictObject({
   /** Copies of the logs of ended pods, in the blob store beside the attempt's outputs. */
   logArchive: logArchiveSettings,
   ...podTemplateSettings,
+  ...warningEventSettings,
   /** Grace period of the pod of an aborted attempt, seconds. */
   stopSeconds: z.int().min(0).default(1),
   /** Maximum wait for the deletion of a pod before an abort is retried, ms. */
@@ -85,5 +87,6 @@ export function controllerSettings(config: PodServiceConfig) {
     terminationGraceSeconds: config.stopSeconds,
     deletionTimeoutMs: config.stopTimeoutMs,
     reportEndedWithinMs: config.tellEndsOfMs,
+    warningEvents: config.warningEvents,
   };
 }

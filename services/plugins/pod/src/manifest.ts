@@ -43,6 +43,12 @@ export const manifest = defineService({
       reason: "Pods block the deletion of their workflow: clusters with OwnerReferencesPermissionEnforcement require this.",
       rareVerbs: { update: "no request: the admission plugin looks the permission up when a pod is created" },
     },
+    {
+      scope: "cluster",
+      resources: ["events"],
+      verbs: ["list", "watch"],
+      reason: "Shows why a pod does not start, with `warningEvents`.",
+    },
     leaderElectionPermission,
   ],
   kubernetes: {

@@ -9,7 +9,7 @@ import { podPlugin } from "./plugin.js";
 import { PodController } from "./pod-controller.js";
 import { SimulatedCluster } from "./simulation/simulated-cluster.js";
 
-const config = podServiceConfig.parse({ nats: { url: "" }, onePod: { taskTypes: ["spark", "dask"] } });
+const config = podServiceConfig.parse({ nats: { url: "" }, warningEvents: false, onePod: { taskTypes: ["spark", "dask"] } });
 
 async function submit(type: string, custom: { applicationType?: string } = {}) {
   const clock = new ManualTime();

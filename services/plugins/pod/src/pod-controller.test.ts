@@ -17,7 +17,7 @@ import { SimulatedCluster } from "./simulation/simulated-cluster.js";
 import { PodController } from "./pod-controller.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const config = podServiceConfig.parse({ nats: { url: "" } });
+const config = podServiceConfig.parse({ nats: { url: "" }, warningEvents: false });
 const settings = { ...controllerSettings(config), config: config.pods };
 
 function podRequest(over: Partial<TaskRequest> = {}): TaskRequest {

@@ -12,6 +12,7 @@ import {
   kubeUnavailable,
   minimalAttempt,
   OPERATOR_JOB_LABEL,
+  type InvolvedObject,
   type Pod,
   podMissingFailure,
   POD_CREATED_STATE,
@@ -20,6 +21,7 @@ import {
   reduceRequest,
   requireAttemptObject,
   trimPod,
+  WarningEvents,
 } from "@flyte-ts/pod-task";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
@@ -56,6 +58,8 @@ export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "c
    * propeller requests them.
    */
   readonly reportEndedWithinMs: number;
+  /** Show Kubernetes' warnings about pods that do not run yet. */
+  readonly warningEvents: boolean;
 }
 
 // Selects every pod of a Flyte task except those of operators; pods of other propellers have no
@@ -75,6 +79,7 @@ const RETRY_MS = 1_000;
 export class PodController {
   #host: PluginHost | undefined;
   #informer: Informer<Pod> | undefined;
+  #warnings: WarningEvents | undefined;
   #pool: WorkerPool | undefined;
   readonly #queue: WorkQueue;
   readonly #reader: PodStatusReader;
@@ -93,12 +98,12 @@ export class PodController {
 
   constructor(private readonly deps: PodControllerDeps) {
     this.#queue = new WorkQueue(deps.clock);
-    this.#reader = new PodStatusReader(deps);
+    this.#reader = new PodStatusReader({ ...deps, warningOf: (uid) => this.#warnings?.of(uid) });
     this.#deletions = new DeletionWaiter(deps.clock);
   }
 
   start(host: PluginHost): void {
-    const { client, logger, workers } = this.deps;
+    const { client, logger, clock, workers } = this.deps;
     this.#host = host;
     this.#startedAt = this.#now();
     this.#pool = new WorkerPool({
@@ -110,6 +115,9 @@ export class PodController {
     });
     const onEvent = (event: InformerEvent<Pod>) => this.#onPodEvent(event);
     this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: POD_SELECTOR, logger, transform: trimPod, onEvent });
+    if (!this.deps.warningEvents) return;
+    const onWarning = ({ namespace = "", name = "" }: InvolvedObject) => this.#onWarning(attemptKey({ namespace, generatedName: name }));
+    this.#warnings = new WarningEvents({ client, logger, clock, kind: "Pod", onWarning });
   }
 
   /** Reason why pods cannot be followed now. */
@@ -118,7 +126,7 @@ export class PodController {
   }
 
   async stop(): Promise<void> {
-    await this.#informer?.stop();
+    await Promise.all([this.#informer?.stop(), this.#warnings?.stop()]);
     await this.#pool?.stop();
   }
 
@@ -216,6 +224,11 @@ export class PodController {
       if (type === "added" && this.#endedBefore(object, this.#startedAt - this.deps.reportEndedWithinMs)) return;
     }
     this.#queue.add(key);
+  }
+
+  /** Reports the pod of an attempt again, now with a warning; other pods are not in the cache. */
+  #onWarning(key: string): void {
+    if (this.#informer?.get(key) !== undefined) this.#queue.add(key);
   }
 
   /** Reports the state that follows from a pod's change. */

@@ -195,6 +195,24 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(pod).toMatchObject({ metadata: { labels: { team: "a" } }, spec: { priorityClassName: "batch" } });
   });
 
+  it("shows why a volume cannot be mounted, and runs once it can", async () => {
+    const named = (name: string) => ({ metadata: { name, namespace } });
+    const volumeMounts = [{ name: "settings", mountPath: "/settings" }];
+    const spec = {
+      containers: [{ name: "default", image: "-", volumeMounts }],
+      volumes: [{ name: "settings", configMap: { name: "late" } }],
+    };
+    const base = { ...named("mounting"), template: { spec } };
+    await client.create(POD_TEMPLATES, base);
+    const asked = request("mounting", "exit 3");
+    if (asked.template !== undefined) asked.template.metadata = create(TaskMetadataSchema, { podTemplateName: "mounting" });
+    await send(asked, DesiredState.RUN);
+    const reasons = () => of(asked).map(({ event }) => event?.reason);
+    await vi.waitFor(() => expect(reasons()).toContainEqual(expect.stringMatching(/FailedMount: .*late/)), { timeout: 30_000 });
+    await client.create(CONFIG_MAPS, named("late"));
+    expect(error(await until(asked, Phase.FAILED))?.message).toContain("exit code (3)");
+  });
+
   it("reports missing outputs", async () => {
     const asked = request("silent", "exit 0");
     await send(asked, DesiredState.RUN);

@@ -50,7 +50,7 @@ export class JobController {
 
   constructor(private readonly deps: JobControllerDeps) {
     this.#operators = new Map(deps.operators.map((operator) => [operator.taskType, operator]));
-    this.#reader = new JobStatusReader(deps);
+    this.#reader = new JobStatusReader({ ...deps, warningOf: (uid) => this.watch.warningOf(uid) });
     this.#api = new JobApi(deps);
     this.#changes = new ChangeWaiter(deps.clock);
     this.watch = new JobWatch(deps, {

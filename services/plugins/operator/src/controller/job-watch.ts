@@ -1,6 +1,6 @@
 import { resolvesWithin, type Time } from "@flyte-ts/async";
 import type { InformerEvent, KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
-import type { Pod } from "@flyte-ts/pod-task";
+import { type InvolvedObject, type Pod, WarningEvents } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
 import { kubeUnavailable } from "@flyte-ts/pod-task";
 import { RetryLater } from "@flyte-ts/task-plugin";
@@ -20,6 +20,8 @@ export interface JobWatchDeps {
   readonly clock: Time;
   /** Time between two checks of which kinds the cluster serves, ms. */
   readonly discoveryIntervalMs: number;
+  /** Follow Kubernetes' warnings about jobs and their pods. */
+  readonly warningEvents: boolean;
 }
 
 export interface JobWatchHandlers {
@@ -33,12 +35,14 @@ export class JobWatch {
   readonly jobs: JobCache;
   readonly #pods: PodCache;
   readonly #served: ServedOperators;
+  #warnings: WarningEvents | undefined;
 
   constructor(
     private readonly deps: JobWatchDeps,
-    { onJob, onPods, onServed }: JobWatchHandlers,
+    private readonly handlers: JobWatchHandlers,
   ) {
     const { client, operators, logger, clock, discoveryIntervalMs: intervalMs } = deps;
+    const { onJob, onPods, onServed } = handlers;
     this.jobs = new JobCache({ client, logger, clock, onEvent: onJob });
     this.#pods = new PodCache({ client, logger, clock, onChange: onPods });
     const onChange = async (served: readonly Operator[]) => {
@@ -59,16 +63,23 @@ export class JobWatch {
 
   start(): Promise<void> {
     this.#pods.start();
+    const { client, logger, clock, warningEvents } = this.deps;
+    if (warningEvents) this.#warnings = new WarningEvents({ client, logger, clock, onWarning: (object) => this.#onWarning(object) });
     return this.#served.start();
   }
 
   async stop(): Promise<void> {
     this.#served.stop();
-    await Promise.all([this.jobs.stop(), this.#pods.stop()]);
+    await Promise.all([this.jobs.stop(), this.#pods.stop(), this.#warnings?.stop()]);
   }
 
   podsOf({ jobKey }: JobRef): readonly Pod[] {
     return this.#pods.of(jobKey);
+  }
+
+  /** Returns Kubernetes' latest warning about a job or a pod. */
+  warningOf(uid: string | undefined): string | undefined {
+    return this.#warnings?.of(uid);
   }
 
   /** Reason why jobs cannot be followed now. */
@@ -88,5 +99,12 @@ export class JobWatch {
     if (jobs === undefined) throw new RetryLater(`the cluster does not serve ${operator.kind} (${operator.apiVersion})`);
     if (!(await resolvesWithin(Promise.all([jobs, this.#pods.synced]), SYNC_WAIT_MS, this.deps.clock)))
       throw kubeUnavailable(`the first list of ${operator.kind} or of pods is not complete`);
+  }
+
+  /** Treats a warning as a change of the job's pods; objects of others belong to no job. */
+  #onWarning({ kind, namespace = "", name = "" }: InvolvedObject): void {
+    const key = `${namespace}/${name}`;
+    const jobKey = kind === "Pod" ? this.#pods.jobKeyOf(key) : key;
+    if (jobKey !== undefined) this.handlers.onPods(jobKey);
   }
 }

@@ -52,15 +52,20 @@ export class PodCache {
     return [...(this.#byJob.get(jobKey)?.values() ?? [])];
   }
 
+  /** Returns the job of a pod, by `namespace/name`; undefined for pods of others. */
+  jobKeyOf(podKey: string): string | undefined {
+    const pod = this.#informer?.get(podKey);
+    return pod && jobKeyOf(pod);
+  }
+
   async stop(): Promise<void> {
     await this.#informer?.stop();
   }
 
   #onEvent({ type, object }: InformerEvent<Pod>): void {
-    const { namespace = "", name, labels } = object.metadata;
-    const job = labels?.[OPERATOR_JOB_LABEL];
-    if (job === undefined) return;
-    const jobKey = `${namespace}/${job}`;
+    const jobKey = jobKeyOf(object);
+    if (jobKey === undefined) return;
+    const { name } = object.metadata;
     const pods = this.#byJob.get(jobKey) ?? new Map<string, Pod>();
     if (type === "deleted") pods.delete(name);
     else pods.set(name, object);
@@ -68,4 +73,9 @@ export class PodCache {
     else this.#byJob.set(jobKey, pods);
     this.deps.onChange(jobKey);
   }
+}
+
+function jobKeyOf({ metadata: { namespace = "", labels } }: Pod): string | undefined {
+  const job = labels?.[OPERATOR_JOB_LABEL];
+  return job === undefined ? undefined : `${namespace}/${job}`;
 }

@@ -14,7 +14,7 @@ import { type LogLink } from "@flyte-ts/pod-task/logs";
 import type { PermanentFailure, Progress, RetryableFailure, TerminalStatus } from "@flyte-ts/task-plugin";
 import type { ResultLimits } from "@flyte-ts/task-plugin/files";
 import type { JobState, Operator } from "../operator.js";
-import { type ObservedJob, observeJob } from "./observe-job.js";
+import { type ObservedJob, observeJob, type WarningOf } from "./observe-job.js";
 import { reportPods } from "./pod-report.js";
 
 export interface JobStatusDeps {
@@ -24,6 +24,8 @@ export interface JobStatusDeps {
   readonly operatorTimeoutMs: number;
   readonly limits: ResultLimits;
   readonly logLinks: readonly LogLink[];
+  /** Returns the latest warning of Kubernetes about a job or a pod; absent: none is known. */
+  readonly warningOf?: WarningOf;
 }
 
 export type JobReading =
@@ -50,10 +52,10 @@ export class JobStatusReader {
     const { uid = "" } = observed.job.metadata;
     const known = this.#results.get(uid);
     if (known !== undefined) return known;
-    const { clock, gracePeriods, operatorTimeoutMs, logLinks: links } = this.deps;
+    const { clock, gracePeriods, operatorTimeoutMs, logLinks: links, warningOf } = this.deps;
     const now = new Date(clock.now());
     const { operator, job, pods } = observed;
-    const { state, premature, recheckAt } = observeJob(observed, { gracePeriods, operatorTimeoutMs, now });
+    const { state, premature, recheckAt } = observeJob(observed, { gracePeriods, operatorTimeoutMs, now, warningOf });
     const own = operator.details(job, state);
     const { logs, externalResources } = reportPods(pods, { operator, request, links, gracePeriods, now });
     const details = {

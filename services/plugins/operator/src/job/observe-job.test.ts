@@ -44,6 +44,23 @@ describe("a job whose pods wait", () => {
     expect(observe(created, pods).state).toMatchObject({ phase: "QUEUED", reason: "a: Unschedulable:no node; 2 more pods wait" });
   });
 
+  it("adds Kubernetes' latest warning about the pod, or about the job", () => {
+    const warnings: Record<string, string> = { p: "FailedMount: no volume", j: "FailedCreatePod: exceeded quota" };
+    const options = { gracePeriods: GRACE, operatorTimeoutMs: minutes(1), now: NOW, warningOf: (uid = "") => warnings[uid] };
+    const reasonOf = (status: JsonObject, pods: readonly Pod[]) =>
+      observeJob({ operator, job: job(status, { uid: "j" }), pods }, options).state;
+    const mounting = waitingPod("a", "ContainerCreating");
+    const ofPod = { ...mounting, metadata: { ...mounting.metadata, uid: "p" } };
+    expect(reasonOf(conditions("Created"), [])).toMatchObject({
+      phase: "QUEUED",
+      reason: expect.stringMatching(/FailedCreatePod: exceeded quota$/),
+    });
+    expect(reasonOf(conditions("Running"), [ofPod])).toMatchObject({
+      phase: "RUNNING",
+      reason: "a: [ContainersNotReady|ContainerCreating]: unready|why; FailedMount: no volume",
+    });
+  });
+
   it("initializes while a node prepares one", () => {
     expect(observe(created, [waitingPod("a", "ContainerCreating")]).state).toMatchObject({
       phase: "INITIALIZING",

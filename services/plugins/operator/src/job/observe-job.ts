@@ -1,4 +1,4 @@
-import type { GracePeriods, Pod } from "@flyte-ts/pod-task";
+import { type GracePeriods, joinReasons, type Pod } from "@flyte-ts/pod-task";
 import { RetryableFailure } from "@flyte-ts/task-plugin";
 import type { Job, JobState, Operator } from "../operator.js";
 import { explainFailure } from "./explain-failure.js";
@@ -12,11 +12,15 @@ export interface ObservedJob {
   readonly pods: readonly Pod[];
 }
 
+/** Returns the latest warning of Kubernetes about the object of this uid. */
+export type WarningOf = (uid: string | undefined) => string | undefined;
+
 export interface ObserveOptions {
   readonly gracePeriods: GracePeriods;
   /** Time after which a job without a status is shown as ignored by its operator, ms. */
   readonly operatorTimeoutMs: number;
   readonly now: Date;
+  readonly warningOf?: WarningOf | undefined;
 }
 
 export interface JobObservation {
@@ -42,9 +46,11 @@ export function observeJob({ operator, job, pods }: ObservedJob, options: Observ
   const pending = summarizePending(pods, options);
   if (pending.failure !== undefined) return { state: { kind: "failed", failure: pending.failure }, premature: true };
   const silence = state.unobserved ? silenceReason(operator, job, options) : undefined;
-  const reason = silence?.reason ?? pending.reason ?? state.reason;
+  const phase = furthest(state.phase, pending);
+  const warning = phase === "RUNNING" ? undefined : options.warningOf?.(job.metadata.uid);
+  const reason = joinReasons(silence?.reason ?? pending.reason ?? state.reason, warning);
   return {
-    state: { kind: "progress", phase: furthest(state.phase, pending), ...(reason === undefined ? {} : { reason }) },
+    state: { kind: "progress", phase, ...(reason === undefined ? {} : { reason }) },
     premature: false,
     recheckAt: earliest(pending.recheckAt, silence?.recheckAt),
   };

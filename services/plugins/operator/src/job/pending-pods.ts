@@ -1,4 +1,4 @@
-import { derivePodState, type GracePeriods, type Pod, type PodState } from "@flyte-ts/pod-task";
+import { derivePodState, type GracePeriods, joinReasons, type Pod, type PodState } from "@flyte-ts/pod-task";
 import { type AttemptFailure, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 
 /** Pods that do not run yet. */
@@ -15,6 +15,13 @@ export interface PendingPods {
 interface Waiting {
   readonly pod: Pod;
   readonly state: PodState;
+  readonly warning: string | undefined;
+}
+
+interface PendingOptions {
+  readonly gracePeriods: GracePeriods;
+  readonly now: Date;
+  readonly warningOf?: ((uid: string | undefined) => string | undefined) | undefined;
 }
 
 /**
@@ -26,11 +33,10 @@ const CRASH_LOOP = "CrashLoopBackOff";
 /**
  * Derives what the pods that have not started say about their job, by the rules for single pods.
  */
-export function summarizePending(
-  pods: readonly Pod[],
-  { gracePeriods, now }: { readonly gracePeriods: GracePeriods; readonly now: Date },
-): PendingPods {
-  const waiting = pods.filter(isPending).map((pod) => ({ pod, state: derivePodState(pod, { gracePeriods, now }) }));
+export function summarizePending(pods: readonly Pod[], { gracePeriods, now, warningOf }: PendingOptions): PendingPods {
+  const waiting = pods
+    .filter(isPending)
+    .map((pod) => ({ pod, state: derivePodState(pod, { gracePeriods, now }), warning: warningOf?.(pod.metadata.uid) }));
   const failed = waiting.find(({ state }) => state.kind === "failed" && !isCrashLoop(state.failure));
   const withReason = waiting.filter((each) => reasonOf(each) !== undefined);
   const rechecks = waiting.flatMap(({ state }) => (state.kind === "progress" && state.recheckAt !== undefined ? [state.recheckAt] : []));
@@ -53,8 +59,9 @@ function isCrashLoop({ details }: AttemptFailure): boolean {
   return details.code.endsWith(CRASH_LOOP);
 }
 
-function reasonOf({ state }: Waiting): string | undefined {
-  if (state.kind === "progress") return state.reason;
+function reasonOf({ state, warning }: Waiting): string | undefined {
+  if (state.kind === "waiting") return warning;
+  if (state.kind === "progress") return joinReasons(state.reason, warning);
   return state.kind === "failed" ? `[${state.failure.details.code}]: ${state.failure.message}` : undefined;
 }
 

@@ -15,7 +15,7 @@ import { SAMPLES } from "./samples.js";
 import { SimulatedApi } from "./simulated-api.js";
 
 const logLinks = [{ name: "Logs", uris: ["https://logs/{{ .podName }}"] }];
-const config = operatorServiceConfig.parse({ nats: { url: "" }, logLinks });
+const config = operatorServiceConfig.parse({ nats: { url: "" }, logLinks, warningEvents: false });
 const logger = createLogger({ service: "test", level: "silent" });
 
 export const OUTPUTS = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }));

@@ -11,8 +11,8 @@ import { abortNode } from "../abort/abort.js";
 import type { RunState } from "../state/run-state.js";
 
 /**
- * Starts the work of an attempt for which this process has started none: a retry, or an attempt that
- * was running when the workflow was loaded.
+ * Starts the work of an attempt for which this process has started none: a retry, or an attempt
+ * that was running when the workflow was loaded.
  */
 export function resumeNodeWork(state: RunState, node: RuntimeNode): void {
   const { phase } = node.status;
