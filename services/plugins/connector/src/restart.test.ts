@@ -7,9 +7,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, test } from "vitest";
-import { recordUri } from "./record/creation-record.js";
 import { Stage } from "./stage.fixture.js";
 
+const recordUri = (outputPrefix: string) => `${outputPrefix}/connector-task.json`;
 const job = (stage: Stage) => [...stage.toys.jobs.values()][0];
 
 test("a process that died while it created leaves an attempt whose job may exist", async () => {

@@ -7,8 +7,7 @@ import { taskInputs } from "../task/task-inputs.js";
 import { taskMetadata } from "../task/task-metadata.js";
 import { taskTemplate } from "../task/task-template.js";
 import type { CreatedTask } from "../record/created-task.js";
-import { beginCreation, recordCreated } from "../record/creation-record.js";
-import { recordedAttempt } from "../record/recorded-attempt.js";
+import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
 import { pollTask } from "./poll-task.js";
@@ -38,8 +37,8 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   }
   const inputs = await taskInputs(attempt.request, context.store);
   const template = await taskTemplate(attempt.request, inputs, context.store);
-  const recorded = recordedAttempt(attempt.request, attempt.ownerUid);
-  const earlier = attempt.hasBegun ? undefined : await beginCreation(context.store, attempt.source.outputPrefix, recorded);
+  const begun = { task: "begun" as const, attempt: recordedAttempt(attempt.request, attempt.ownerUid) };
+  const earlier = attempt.hasBegun ? undefined : (await context.records.begin(attempt.source.outputPrefix, begun))?.task;
   if (earlier === "stopped") return { status: { phase: "ABORTED" } };
   if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
   if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
@@ -86,7 +85,7 @@ function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): R
 }
 
 async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreation, context: StepContext): Promise<StepResult> {
-  const { clock, store, random, config } = context;
+  const { clock, records, random, config } = context;
   let resourceMeta: Uint8Array;
   try {
     resourceMeta = await endpoint.call({
@@ -104,7 +103,7 @@ async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreat
   attempt.onCreated(task, clock.elapsed());
   // An abort meanwhile ends the retries; it finds the task's id in memory.
   await retry(
-    () => recordCreated(store, attempt.source.outputPrefix, { task, attempt: recordedAttempt(attempt.request, attempt.ownerUid) }),
+    () => records.write(attempt.source.outputPrefix, { task, attempt: recordedAttempt(attempt.request, attempt.ownerUid) }),
     { ...RECORD_RETRY, signal: attempt.stopping.signal, random },
     clock,
   );

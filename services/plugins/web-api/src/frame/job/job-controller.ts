@@ -15,6 +15,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { CreatingJobs } from "./creating-jobs.js";
 import type { Endpoint } from "../call/endpoint.js";
 import { JobLimits } from "./job-limits.js";
+import { isRecordOf, type JobRecord, type JobRecords, recordOf } from "./job-record.js";
 import { JobReader } from "./job-reader.js";
 import type { ApiLoad } from "../metrics.js";
 import { passes } from "./outage.js";
@@ -28,6 +29,7 @@ export interface JobControllerDeps<Job extends JsonObject> {
   readonly api: WebApi<Job>;
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
+  readonly records: JobRecords;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
@@ -85,7 +87,9 @@ export class JobController<Job extends JsonObject> {
       if (!(error instanceof RetryLater)) this.#limits.release(key);
       throw error;
     });
-    return this.#track(request, job).status;
+    if (job !== "stopped") return this.#track(request, job).status;
+    this.#limits.release(key);
+    return { phase: "ABORTED" };
   }
 
   /** @throws RetryLater while the job has not stopped. */
@@ -97,9 +101,12 @@ export class JobController<Job extends JsonObject> {
       this.#reader.cancel(key);
     }
     try {
-      const job = tracked?.job ?? this.#recordedJob(request) ?? (await this.#find(key, request));
-      const options = { ...this.deps, request: tracked?.request ?? request, reason: request.abortReason, tracked };
+      const record = tracked === undefined ? await this.#readRecord(request) : undefined;
+      const known = tracked?.request ?? record?.attempt?.request ?? request;
+      const job = tracked?.job ?? this.#recordedJob(request) ?? this.#recordedJob(known) ?? (await this.#find(key, known));
+      const options = { ...this.deps, request: known, reason: request.abortReason, tracked };
       const end: Aborted | TerminalStatus = job === undefined ? { phase: "ABORTED" } : await stopJob(job, options);
+      if (job !== undefined || record !== undefined || this.#creating.has(key)) await this.#recordStopped(known);
       this.#forget(key);
       return end;
     } catch (error) {
@@ -123,11 +130,24 @@ export class JobController<Job extends JsonObject> {
       const job = await this.#leftJob(key, request);
       if (job !== undefined) await api.stop(job, "the attempt has ended");
       await api.release?.(request);
+      if (request.deleteResources && request.outputPrefix !== "") await this.deps.records.delete(request.outputPrefix);
     } catch (error) {
       logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
     }
     this.#reader.cancel(key);
     this.#forget(key);
+  }
+
+  /** Returns the record of this attempt, not that of a deleted execution of the same name. */
+  async #readRecord(request: TaskRequest): Promise<JobRecord | undefined> {
+    const { outputPrefix } = request;
+    const record = outputPrefix === "" ? undefined : await this.deps.records.read(outputPrefix);
+    return record !== undefined && isRecordOf(record, request) ? record : undefined;
+  }
+
+  async #recordStopped(request: TaskRequest): Promise<void> {
+    if (request.outputPrefix === "") return;
+    await this.deps.records.write(request.outputPrefix, recordOf(request, request.pluginState, { stopped: true }));
   }
 
   /** The job of an ended attempt that may still run. */
