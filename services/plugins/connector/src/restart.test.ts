@@ -67,6 +67,15 @@ test("a created task goes on by the plugin state of an older build alone, at the
   expect(stage.end.phase).toBe("RUNNING");
 });
 
+test("the record of a deleted execution of the same name is not that of the attempt", async () => {
+  const stage = await Stage.start();
+  const { owner } = stage.request();
+  await stage.send(stage.request("toy", { owner: { ...owner, uid: "deleted" } as never }));
+  await stage.restart();
+  await stage.send(stage.request());
+  expect(stage.toys.calls.filter((call) => call === "CreateTask")).toHaveLength(2);
+});
+
 test("the id of a task is in its record, and in no event, plugin state or log line", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "flyte-ts-connector-")), "log");
   const stage = await Stage.start({ logger: createLogger({ service: "test", level: "trace", fd: openSync(file, "w") }) });

@@ -6,7 +6,7 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import { taskInputs } from "../task/task-inputs.js";
 import { taskMetadata } from "../task/task-metadata.js";
 import { taskTemplate } from "../task/task-template.js";
-import type { CreatedTask } from "../record/created-task.js";
+import type { CreatedTask, RecordedTask } from "../record/created-task.js";
 import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
@@ -37,8 +37,7 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   }
   const inputs = await taskInputs(attempt.request, context.store);
   const template = await taskTemplate(attempt.request, inputs, context.store);
-  const begun = { task: "begun" as const, attempt: recordedAttempt(attempt.request, attempt.ownerUid) };
-  const earlier = attempt.hasBegun ? undefined : (await context.records.begin(attempt.source.outputPrefix, begun))?.task;
+  const earlier = attempt.hasBegun ? undefined : await beginCreation(attempt, context);
   if (earlier === "stopped") return { status: { phase: "ABORTED" } };
   if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
   if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
@@ -50,6 +49,16 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
     taskExecutionMetadata: taskMetadata(attempt.request),
   };
   return route.isSync ? runSyncTask(attempt, { endpoint, request }, context) : createTask(attempt, { endpoint, request }, context);
+}
+
+/** Records that the creation begins. Returns the task of an earlier record of the attempt instead. */
+async function beginCreation({ request, source, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
+  const begun = { task: "begun" as const, attempt: recordedAttempt(request, ownerUid) };
+  const earlier = await records.begin(source.outputPrefix, begun);
+  // The folder of a deleted execution of the same name may still have its records.
+  if (earlier?.attempt === undefined || earlier.attempt.ownerUid === ownerUid) return earlier?.task;
+  await records.write(source.outputPrefix, begun);
+  return undefined;
 }
 
 /** Continues a task that an earlier process created. */
