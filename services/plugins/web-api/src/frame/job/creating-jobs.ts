@@ -5,11 +5,10 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type PluginHost, type Progress, RetryLater } from "@flyte-ts/task-plugin";
 import { ApiError } from "../call/api-error.js";
 import type { Endpoint } from "../call/endpoint.js";
-import type { Logger } from "@flyte-ts/telemetry";
 import type { JobLimits } from "./job-limits.js";
 import { outageFailure, outageReason, passes, refusal, retryDelay } from "./outage.js";
-import { isRecordOf, type JobRecords, recordOf } from "./job-record.js";
-import { decodePluginState, encodeCreated, encodeCreating } from "./plugin-state.js";
+import { decodePluginState, encodeCreating } from "./plugin-state.js";
+import type { RecordKeeper } from "./record-keeper.js";
 import type { FrameSettings } from "../settings.js";
 import { scopeOf } from "./tracked-job.js";
 import type { WebApi } from "../web-api.js";
@@ -28,8 +27,7 @@ export interface CreatingJobsDeps<Job extends JsonObject> {
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
   readonly limits: JobLimits;
-  readonly records: JobRecords;
-  readonly logger: Logger;
+  readonly records: Pick<RecordKeeper<Job>, "begin" | "created">;
   readonly host: Pick<PluginHost, "publishStatus">;
   readonly clock: Time;
   readonly random: () => number;
@@ -72,54 +70,26 @@ export class CreatingJobs<Job extends JsonObject> {
    * @throws RetryLater, PermanentFailure, RetryableFailure
    */
   async create(key: string, request: TaskRequest): Promise<Job | "stopped"> {
-    const { api, host } = this.deps;
+    const { api, host, records } = this.deps;
     const create = await api.prepare(request).catch((error: unknown) => this.#rethrow(error, "prepare the job", key));
     this.#acquire(key, request);
     const mayExist = this.#mayExist(key, request);
     this.#pending++;
     try {
       // Recorded before the call: a process that finds the record looks for the job first.
-      const earlier = await this.#begin(key, request);
+      const earlier = this.#creating.has(key) ? undefined : await records.begin(request);
       if (earlier !== undefined) return earlier;
       await host.publishStatus(request, this.#creatingStatus(`creating the job in ${api.id}`));
       const entry = this.#creating.get(key) ?? { request, sinceMs: this.deps.clock.now(), failures: 0 };
       this.#creating.set(key, entry);
       const job = await create({ mayExist });
-      await this.#recordCreated(request, job);
+      await records.created(request, job);
       return job;
     } catch (error) {
       return this.#rethrow(error, "create the job", key);
     } finally {
       this.#pending--;
     }
-  }
-
-  /** Records that the job is about to be created. Returns what an earlier record says instead. */
-  async #begin(key: string, request: TaskRequest): Promise<Job | "stopped" | undefined> {
-    const { api, records } = this.deps;
-    const { outputPrefix } = request;
-    if (outputPrefix === "" || this.#creating.has(key)) return undefined;
-    const begun = recordOf(request, encodeCreating(api.id));
-    const earlier = await records.begin(outputPrefix, begun);
-    if (earlier === undefined) return undefined;
-    // The folder of a deleted execution of the same name may still have its records.
-    if (!isRecordOf(earlier, request)) {
-      await records.write(outputPrefix, begun);
-      return undefined;
-    }
-    if (earlier.stopped) return "stopped";
-    const recorded = decodePluginState(earlier.attempt?.request.pluginState ?? new Uint8Array(), api.id);
-    const job = recorded.kind === "created" ? api.parseJob(recorded.job) : undefined;
-    return job && ((await api.adopt?.(request, job)) ?? job);
-  }
-
-  /** Without this record, a later process looks for the job. */
-  async #recordCreated(request: TaskRequest, job: Job): Promise<void> {
-    const { api, records, logger } = this.deps;
-    if (request.outputPrefix === "") return;
-    await records.write(request.outputPrefix, recordOf(request, encodeCreated(api.id, job))).catch((error: unknown) => {
-      logger.warn({ attempt: request.generatedName, api: api.id, error: String(error) }, "cannot record the job of an attempt");
-    });
   }
 
   #acquire(key: string, request: TaskRequest): void {

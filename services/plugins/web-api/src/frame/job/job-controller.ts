@@ -15,11 +15,12 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { CreatingJobs } from "./creating-jobs.js";
 import type { Endpoint } from "../call/endpoint.js";
 import { JobLimits } from "./job-limits.js";
-import { isRecordOf, type JobRecord, type JobRecords, recordOf } from "./job-record.js";
+import type { JobRecords } from "./job-record.js";
 import { JobReader } from "./job-reader.js";
 import type { ApiLoad } from "../metrics.js";
 import { passes } from "./outage.js";
 import { decodePluginState, encodeCreated } from "./plugin-state.js";
+import { RecordKeeper } from "./record-keeper.js";
 import type { FrameSettings } from "../settings.js";
 import { stopJob } from "./stop-job.js";
 import { reducedRequest, scopeOf, type TrackedJob } from "./tracked-job.js";
@@ -42,6 +43,7 @@ export interface JobControllerDeps<Job extends JsonObject> {
 export class JobController<Job extends JsonObject> {
   readonly #tracked = new Map<string, TrackedJob<Job>>();
   readonly #limits: JobLimits;
+  readonly #records: RecordKeeper<Job>;
   readonly #creating: CreatingJobs<Job>;
   readonly #reader: JobReader<Job>;
   #host: Pick<PluginHost, "publishStatus"> | undefined;
@@ -52,7 +54,8 @@ export class JobController<Job extends JsonObject> {
     const host: Pick<PluginHost, "publishStatus"> = {
       publishStatus: async (request, status) => this.#host?.publishStatus(request, status),
     };
-    this.#creating = new CreatingJobs({ ...deps, limits: this.#limits, host, startedAtMs: clock.now() });
+    this.#records = new RecordKeeper(deps);
+    this.#creating = new CreatingJobs({ ...deps, records: this.#records, limits: this.#limits, host, startedAtMs: clock.now() });
     this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, onEnd: (tracked) => this.#forget(tracked.key) });
   }
 
@@ -101,12 +104,12 @@ export class JobController<Job extends JsonObject> {
       this.#reader.cancel(key);
     }
     try {
-      const record = tracked === undefined ? await this.#readRecord(request) : undefined;
+      const record = tracked === undefined ? await this.#records.read(request) : undefined;
       const known = tracked?.request ?? record?.attempt?.request ?? request;
       const job = tracked?.job ?? this.#recordedJob(request) ?? this.#recordedJob(known) ?? (await this.#find(key, known));
       const options = { ...this.deps, request: known, reason: request.abortReason, tracked };
       const end: Aborted | TerminalStatus = job === undefined ? { phase: "ABORTED" } : await stopJob(job, options);
-      if (job !== undefined || record !== undefined || this.#creating.has(key)) await this.#recordStopped(known);
+      if (job !== undefined || record !== undefined || this.#creating.has(key)) await this.#records.stopped(known);
       this.#forget(key);
       return end;
     } catch (error) {
@@ -130,24 +133,12 @@ export class JobController<Job extends JsonObject> {
       const job = await this.#leftJob(key, request);
       if (job !== undefined) await api.stop(job, "the attempt has ended");
       await api.release?.(request);
-      if (request.deleteResources && request.outputPrefix !== "") await this.deps.records.delete(request.outputPrefix);
+      if (request.deleteResources) await this.#records.delete(request);
     } catch (error) {
       logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
     }
     this.#reader.cancel(key);
     this.#forget(key);
-  }
-
-  /** Returns the record of this attempt, not that of a deleted execution of the same name. */
-  async #readRecord(request: TaskRequest): Promise<JobRecord | undefined> {
-    const { outputPrefix } = request;
-    const record = outputPrefix === "" ? undefined : await this.deps.records.read(outputPrefix);
-    return record !== undefined && isRecordOf(record, request) ? record : undefined;
-  }
-
-  async #recordStopped(request: TaskRequest): Promise<void> {
-    if (request.outputPrefix === "") return;
-    await this.deps.records.write(request.outputPrefix, recordOf(request, request.pluginState, { stopped: true }));
   }
 
   /** The job of an ended attempt that may still run. */
