@@ -51,7 +51,7 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   return route.isSync ? runSyncTask(attempt, { endpoint, request }, context) : createTask(attempt, { endpoint, request }, context);
 }
 
-/** Records that the creation begins. Returns the task of an earlier record of the attempt instead. */
+/** Records that the creation begins. Returns the task of the attempt's earlier record instead. */
 async function beginCreation({ request, source, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
   const begun = { task: "begun" as const, attempt: recordedAttempt(request, ownerUid) };
   const earlier = await records.begin(source.outputPrefix, begun);

@@ -212,7 +212,7 @@ describe("abort", () => {
     expect([athena.running, stage.state(request())]).toEqual([0, "ABORTED: unreadable"]);
   });
 
-  describe("of all attempts of a resource, after a restart", () => {
+  describe("a request for all attempts of a resource, after a restart", () => {
     const folder = "s3://bucket/run";
     const placed = (index: number) =>
       prestoRequest({ generatedName: `a-n${index}-0`, nodePath: `n${index}`, outputPrefix: `${folder}/n${index}/data/0` });
@@ -222,7 +222,7 @@ describe("abort", () => {
       await stage.clock.advance(30_000);
     };
 
-    it("stops those that no request has named since", async () => {
+    it("stops attempts that no request has named since", async () => {
       await start();
       await stage.send(placed(0));
       athena.faults.add({ kind: "lose", error: lostConnection() });
@@ -255,7 +255,7 @@ describe("abort", () => {
     });
   });
 
-  it("that names nothing but the attempt stops a query of an earlier process by its record", async () => {
+  it("stops a query of an earlier process by its record when it names nothing but the attempt", async () => {
     await start();
     const { template } = taskRequest({ type: "presto" });
     athena.faults.add({ kind: "lose", error: lostConnection() });

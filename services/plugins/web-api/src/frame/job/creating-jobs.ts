@@ -65,8 +65,8 @@ export class CreatingJobs<Job extends JsonObject> {
   }
 
   /**
-   * Creates the job of an attempt, unless it is recorded: that job is returned, and "stopped" for an
-   * attempt that was stopped.
+   * Creates the job of an attempt, unless it is recorded: that job is returned, and "stopped" for
+   * an attempt that was stopped.
    * @throws RetryLater, PermanentFailure, RetryableFailure
    */
   async create(key: string, request: TaskRequest): Promise<Job | "stopped"> {

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 
 /** A query failed by its own fault. */
 export class QueryError extends Error {}
@@ -18,7 +18,7 @@ export class AthenaTables {
       const statement = this.database.prepare(query);
       const columns = statement.columns().map(({ name }) => name);
       const rows = statement.all();
-      return Buffer.from([columns, ...rows.map((row) => columns.map((name) => row[name]))].map(line).join(""));
+      return Buffer.from([columns, ...rows.map((row) => columns.map((name) => row[name] ?? null))].map(line).join(""));
     } catch (error) {
       throw new QueryError(`SYNTAX_ERROR: line 1:1: ${(error as Error).message}`);
     }
@@ -26,7 +26,7 @@ export class AthenaTables {
 }
 
 /** Athena quotes all values; NULL is empty. */
-function line(values: readonly unknown[]): string {
-  const texts = values.map((value) => (value === null ? "" : `"${String(value).replaceAll('"', '""')}"`));
+function line(values: readonly SQLOutputValue[]): string {
+  const texts = values.map((value) => (typeof value === "object" ? "" : `"${String(value).replaceAll('"', '""')}"`));
   return `${texts.join(",")}\n`;
 }

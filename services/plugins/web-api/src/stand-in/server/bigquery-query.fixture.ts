@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 
 /** A named parameter of a query. */
 export interface QueryParameter {
@@ -93,6 +93,6 @@ function typeOf(type: string): string {
   return /REAL|NUM/i.test(type) ? "FLOAT" : "STRING";
 }
 
-function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
+function textOf(value: SQLOutputValue | undefined): string | null {
+  return value === undefined || typeof value === "object" ? null : String(value);
 }

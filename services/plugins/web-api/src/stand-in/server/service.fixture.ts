@@ -13,7 +13,7 @@ import {
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { MemoryBus, MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
-import { expect, vi } from "vitest";
+import { vi } from "vitest";
 import { webApiConfig } from "../../config.js";
 import { createControllers } from "../../create-controllers.js";
 import { jobRecords } from "../../frame/job/job-record.js";
@@ -79,8 +79,9 @@ export class ServiceProcess {
     return vi.waitFor(
       () => {
         const last = this.lastEvent();
-        expect(phases, last?.event?.reason).toContain(last?.event?.phase);
-        return last as TaskEvent;
+        if (last === undefined || !phases.includes(last.event?.phase ?? 0))
+          throw new Error(`the newest event: ${JSON.stringify(last?.event?.reason)}`);
+        return last;
       },
       { timeout: 100_000, interval: 20 },
     );
@@ -96,7 +97,8 @@ export class ServiceProcess {
       () => {
         const newest = new Map(this.bus.events.map((event) => [event.event?.metadata?.generatedName, event]));
         const ends = requests.flatMap(({ generatedName }) => newest.get(generatedName) ?? []);
-        expect(ends.filter(({ event }) => TERMINAL.includes(event?.phase ?? 0))).toHaveLength(requests.length);
+        const ended = ends.filter(({ event }) => TERMINAL.includes(event?.phase ?? 0)).length;
+        if (ended < requests.length) throw new Error(`${ended} of ${requests.length} attempts have ended`);
         return ends;
       },
       { timeout: 100_000, interval: 100 },
