@@ -19,7 +19,7 @@ const READ_RESULTS = fileURLToPath(new URL("../../python/read_results.py", impor
 
 // `HIVE=full`: PySpark has hundreds of megabytes, and its server takes a minute to start.
 describe.skipIf(process.env.HIVE !== "full")("hive tasks in Spark's Thrift server", { timeout: TIMEOUT_MS }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-spark-"));
+  let folder: string;
   let python: string;
   let server: LocalServer;
   let service: ServiceProcess;
@@ -47,6 +47,7 @@ describe.skipIf(process.env.HIVE !== "full")("hive tasks in Spark's Thrift serve
   };
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-spark-"));
     python = await findSparkPython();
     server = await startSparkThriftServer({ python, folder: join(folder, "spark") });
     service = await new ServiceProcess({ hive: { endpoint: server.url, poll: { initialMs: 200, maxMs: 1_000 } } }).start();
