@@ -46,6 +46,8 @@ const PARTS = {
     files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],
     environment: { CONNECTORS: "full" },
   },
+  // Installs PySpark from PyPI; it needs Java.
+  hive: { files: ["services/plugins/web-api/src/hive/spark-thrift-server.integration.test.ts"], environment: { HIVE: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),

@@ -1,4 +1,13 @@
-// Files of an attempt: inputs, the template of its task, and what it leaves at its output prefix
+// Files of an attempt: inputs, the template of its task, what it leaves at its output prefix, and
+// the record of what it runs elsewhere
+export { AttemptRecords, type RecordFormat, type RecordStore } from "./files/attempt-records.js";
+export {
+  decodeRecordedAttempt,
+  encodeRecordedAttempt,
+  isOwnedBy,
+  type RecordedAttempt,
+  recordedAttempt,
+} from "./files/recorded-attempt.js";
 export { readInputsFile, writeInputsFile, writeTaskTemplate } from "./files/inputs.js";
 export { asFileError, errorFailure, fileTooLarge, malformedErrorFile, malformedOutputs, outputsNotFound } from "./files/failures.js";
 export { MAX_ERROR_ELEMENTS, type OutputsFile, readErrorFile, readOutputsFile, type ResultLimits } from "./files/results.js";

@@ -25,6 +25,7 @@ export { findVersitygw, startVersitygw, type VersitygwOptions } from "./blob/ver
 
 // Services of clouds
 export { startMoto } from "./cloud/moto.js";
+export { findSparkPython, type SparkThriftServerOptions, startSparkThriftServer } from "./cloud/spark-thrift-server.js";
 
 // Programs
 export { findFlytectl } from "./program/flytectl.js";

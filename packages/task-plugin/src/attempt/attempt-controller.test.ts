@@ -243,6 +243,24 @@ describe("AttemptController", () => {
     expect(told().at(-1)?.[0]).toBe("ABORTED");
   });
 
+  it("does not retry a request that fails while the service stops, and leaves it on the bus", async () => {
+    let tries = 0;
+    let fail: () => void = () => undefined;
+    await serve({
+      reconcile: () => {
+        tries++;
+        return new Promise((_, reject) => (fail = () => reject(new RetryLater("not now"))));
+      },
+    });
+    await send(DesiredState.RUN);
+    const stopping = running.stop();
+    await settlePromises();
+    fail();
+    await stopping;
+    await clock.advance(600_000);
+    expect([tries, bus.unacknowledged]).toEqual([1, 1]);
+  });
+
   it("acknowledges FINALIZE only after it was processed", async () => {
     let tries = 0;
     await serve({

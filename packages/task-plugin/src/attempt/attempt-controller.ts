@@ -51,6 +51,7 @@ const MAX_CACHED_EVENT_BYTES = 4 * 1024;
  */
 export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   readonly #cache: AttemptCache;
+  #stopped = false;
   readonly #inProgress = new Set<Promise<void>>();
   /**
    * Attempts with accepted requests that are not yet handled, and the time, ms, at which the first
@@ -92,6 +93,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
 
   /** Cancels the retries of requeued requests. Resolves when no request is being handled. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     for (const record of this.#cache.active) record.cancelRetry?.();
     while (this.#inProgress.size > 0) await Promise.allSettled(this.#inProgress);
   }
@@ -243,6 +245,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       const published = this.#recordStatus(record, request, status);
       if (published !== undefined) await this.#publish(published);
     }
+    // The message stays on the bus for the next process.
+    if (this.#stopped) return;
     record.cancelRetry = clock.schedule(delay, () => {
       record.cancelRetry = undefined;
       this.#start({ request, message: undefined, retries: retries + 1 });

@@ -133,6 +133,13 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
       await scenario.abortAll();
       scenario.expectAllAcknowledged();
     }),
+    testCase("aborts all attempts of a workflow that an earlier process started and no request has named since", async (scenario) => {
+      await scenario.send(DesiredState.RUN);
+      await scenario.crash();
+      await scenario.abortAll();
+      scenario.expectNothingRuns();
+      scenario.expectAllAcknowledged();
+    }),
     testCase("accepts repeated FINALIZE requests, before and after a restart, without events", async (scenario) => {
       await scenario.send(DesiredState.RUN);
       await scenario.complete();
@@ -167,6 +174,9 @@ export function pluginConformance(makeEnvironment: () => PluginEnvironment): Con
   }
   return cases;
 }
+
+/** The end of an attempt's output prefix below the folder of its execution. */
+const NODE_FOLDERS = /\/[^/]+\/data\/\d+$/;
 
 /** An environment with one process of the plugin at a time. */
 class Scenario {
@@ -222,6 +232,7 @@ class Scenario {
       namespace,
       owner: { ...owner, uid } as Owner,
       shard,
+      outputPrefix: this.request.outputPrefix.replace(NODE_FOLDERS, ""),
       abortReason: "unreadable",
     });
     await this.bus.send(this.subject, toBinary(TaskRequestSchema, request));

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { TaskLogSchema, ExecutionError_ErrorKind as Kind, TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { State } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
@@ -33,11 +34,14 @@ test("a task is created, polled and reported with its outputs, links and informa
   await stage.clock.advance(1_000);
   expect(job()?.request).toMatchObject({ inputs: {}, template: { type: "toy" }, outputPrefix: request.outputPrefix });
   expect(stage.last?.event?.phase).toBe(Phase.RUNNING);
+  const externalId = request.generatedName;
+  expect(stage.last?.event?.metadata?.externalResources).toMatchObject([{ externalId, phase: Phase.RUNNING, logs: [] }]);
   const outputs = create(LiteralMapSchema, { literals: { o0: integerLiteral(3) } });
   const logLinks = [create(TaskLogSchema, { name: "Console", uri: "https://jobs/1" })];
   Object.assign(job() ?? {}, { resource: { phase: Phase.SUCCEEDED, outputs, logLinks, customInfo: { cost: 2 } } });
   await stage.clock.advance(20_000);
   expect(stage.last).toMatchObject({ outputs, event: { phase: Phase.SUCCEEDED, logs: logLinks, customInfo: { cost: 2 } } });
+  expect(stage.last?.event?.metadata?.externalResources).toMatchObject([{ externalId, phase: Phase.SUCCEEDED, logs: logLinks }]);
   expect(stage.last?.event?.metadata?.pluginIdentifier).toBe("connector-service");
   expect(stage.toys.calls.filter((call) => call === "CreateTask")).toHaveLength(1);
 });
@@ -59,6 +63,18 @@ test("a task version that no connector knows fails at once and names the known o
   await stage.send(request);
   expect(stage.end).toMatchObject({ phase: "FAILED", recoverable: false, code: "BadTaskSpecification" });
   expect(stage.history.at(-1)).toMatch(/"toy" has version 3; the connectors at toys know the versions 0$/);
+});
+
+test.each([
+  [{ phase: Phase.FAILED }, Phase.FAILED],
+  [{ phase: Phase.RETRYABLE_FAILED }, Phase.FAILED],
+  [{ phase: Phase.ABORTED }, Phase.ABORTED],
+  [{ phase: Phase.UNDEFINED, state: State.PERMANENT_FAILURE }, Phase.FAILED],
+])("the external resource of a task that ends with %j has phase %i", async (resource, phase) => {
+  await stage.send(stage.request());
+  Object.assign(job() ?? {}, { resource });
+  await stage.clock.advance(10_000);
+  expect(stage.last?.event?.metadata?.externalResources).toMatchObject([{ phase }]);
 });
 
 describe("CreateTask", () => {

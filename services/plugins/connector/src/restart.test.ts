@@ -7,9 +7,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { describe, expect, test } from "vitest";
-import { recordUri } from "./record/creation-record.js";
 import { Stage } from "./stage.fixture.js";
 
+const recordUri = (outputPrefix: string) => `${outputPrefix}/connector-task.json`;
 const job = (stage: Stage) => [...stage.toys.jobs.values()][0];
 
 test("a process that died while it created leaves an attempt whose job may exist", async () => {
@@ -65,6 +65,15 @@ test("a created task goes on by the plugin state of an older build alone, at the
   await stage.clock.advance(1_000);
   expect(job(stage)?.starts).toBe(1);
   expect(stage.end.phase).toBe("RUNNING");
+});
+
+test("the record of a deleted execution of the same name is not that of the attempt", async () => {
+  const stage = await Stage.start();
+  const { owner } = stage.request();
+  await stage.send(stage.request("toy", { owner: { ...owner, uid: "deleted" } as never }));
+  await stage.restart();
+  await stage.send(stage.request());
+  expect(stage.toys.calls.filter((call) => call === "CreateTask")).toHaveLength(2);
 });
 
 test("the id of a task is in its record, and in no event, plugin state or log line", async () => {

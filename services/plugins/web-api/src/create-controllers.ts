@@ -5,6 +5,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { awsClientConfig } from "./aws/client-config.js";
 import type { WebApiConfig } from "./config.js";
 import { Endpoint } from "./frame/call/endpoint.js";
+import type { JobRecords } from "./frame/job/job-record.js";
 import { JobController } from "./frame/job/job-controller.js";
 import type { WebApiMetrics } from "./frame/metrics.js";
 import type { FrameSettings } from "./frame/settings.js";
@@ -13,6 +14,7 @@ import type { WebApi } from "./frame/web-api.js";
 export interface ControllerDeps {
   readonly config: WebApiConfig;
   readonly store: Pick<BlobStore, "get" | "put" | "head" | "delete">;
+  readonly records: JobRecords;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
@@ -94,9 +96,9 @@ function controllerOf<Job extends JsonObject>(
   const { readers, outageMs, stopTimeoutMs } = deps.config;
   const maxPendingCreates = Math.max(1, Math.round(config.rates.writesPerSecond * MAX_CREATE_WAIT_SECONDS));
   const settings: FrameSettings = { limits: config.limits, poll: config.poll, readers, outageMs, stopTimeoutMs, maxPendingCreates };
-  const { clock, random, logger } = deps;
+  const { records, clock, random, logger } = deps;
   // The cast is safe: a controller's jobs come from `parseJob` and `prepare` of its own API.
-  return new JobController({ api: api as unknown as WebApi<JsonObject>, endpoint, settings, clock, random, logger });
+  return new JobController({ api: api as unknown as WebApi<JsonObject>, endpoint, settings, records, clock, random, logger });
 }
 
 function endpointOf(api: string, { rates }: ApiConfig, { clock, random, metrics }: ControllerDeps): Endpoint {

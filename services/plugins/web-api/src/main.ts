@@ -10,6 +10,7 @@ import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { webApiConfig } from "./config.js";
 import { createControllers } from "./create-controllers.js";
+import { jobRecords } from "./frame/job/job-record.js";
 import { registerLoadMetrics, webApiMetrics } from "./frame/metrics.js";
 import { manifest } from "./manifest.js";
 import { webApiPlugin } from "./plugin.js";
@@ -44,9 +45,11 @@ const routes = routesOf(config);
 if (routes.size === 0) {
   logger.warn("no API is configured, so that no task type is served: set batch, athena, bigquery, hive or trino");
 } else {
+  const records = jobRecords(store);
   const controllers = await createControllers({
     config,
     store,
+    records,
     logger,
     clock: systemTime,
     random: systemRandom,
@@ -55,7 +58,7 @@ if (routes.size === 0) {
   });
   registerLoadMetrics(metrics, () => controllers.map(({ load }) => load));
   running = await runPlugin({
-    plugin: webApiPlugin({ routes, controllers }),
+    plugin: webApiPlugin({ routes, controllers, records }),
     bus,
     logger,
     clock: systemTime,

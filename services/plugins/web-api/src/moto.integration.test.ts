@@ -21,6 +21,7 @@ import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { webApiConfig } from "./config.js";
 import { createControllers } from "./create-controllers.js";
+import { jobRecords } from "./frame/job/job-record.js";
 import { webApiPlugin } from "./plugin.js";
 import { routesOf } from "./routes.js";
 import { arrayRequest, batchRequest, prestoRequest } from "./stand-in/tasks.fixture.js";
@@ -42,8 +43,9 @@ describe("AWS Batch and Athena of moto", () => {
     const poll = { initialMs: 200, maxMs: 1_000 };
     const access = { region: REGION, endpoint: moto.url, poll };
     const config = webApiConfig.parse({ batch: access, athena: access });
-    const controllers = await createControllers({ config, store, clock: systemTime, random: systemRandom, logger, env: {} });
-    running = await runPlugin({ plugin: webApiPlugin({ routes: routesOf(config), controllers }), bus, logger, clock: systemTime });
+    const records = jobRecords(store);
+    const controllers = await createControllers({ config, store, records, clock: systemTime, random: systemRandom, logger, env: {} });
+    running = await runPlugin({ plugin: webApiPlugin({ routes: routesOf(config), controllers, records }), bus, logger, clock: systemTime });
   };
   /** Returns the request with a name and files of its own. */
   const placed = (request: TaskRequest, generatedName: string): TaskRequest => ({

@@ -2,12 +2,15 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptKey, definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { JobController } from "./frame/job/job-controller.js";
+import type { JobRecords } from "./frame/job/job-record.js";
 import { apiOfState } from "./frame/job/plugin-state.js";
 
 export interface WebApiPluginOptions {
   /** API of each task type. */
   readonly routes: ReadonlyMap<string, string>;
   readonly controllers: readonly WebApiController[];
+  /** Records of the attempts of all APIs. */
+  readonly records: JobRecords;
 }
 
 /** A controller of any API. */
@@ -22,7 +25,7 @@ export type WebApiController = Pick<
  *
  * @throws RangeError when `routes` is empty or names an API without a controller.
  */
-export function webApiPlugin({ routes, controllers }: WebApiPluginOptions): Plugin {
+export function webApiPlugin({ routes, controllers, records }: WebApiPluginOptions): Plugin {
   const byId = new Map(controllers.map((controller) => [controller.api.id, controller]));
   const byType = (taskType: string): WebApiController => {
     const controller = byId.get(routes.get(taskType) ?? "");
@@ -47,7 +50,11 @@ export function webApiPlugin({ routes, controllers }: WebApiPluginOptions): Plug
     },
     reconcile: (request) => controllerOf(request).reconcile(request),
     abort: (request) => controllerOf(request).abort(request),
-    listAttempts: (workflow) => controllers.flatMap((controller) => controller.listAttempts(workflow)),
+    listAttempts: async (workflow) => {
+      const requests = controllers.flatMap((controller) => controller.listAttempts(workflow));
+      const known = new Set(requests.map(({ outputPrefix }) => outputPrefix));
+      return [...requests, ...(await records.listRunning(workflow, known))];
+    },
     finalize: (request) => controllerOf(request).finalize(request),
   });
 }

@@ -15,9 +15,9 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { DataStore } from "../result/read-result.js";
-import { decodeState } from "../record/created-task.js";
-import { readRecord, readRecordsBelow, type RecordedTask, recordStopped, recordUri } from "../record/creation-record.js";
-import { isOwnedBy } from "../record/recorded-attempt.js";
+import { isOwnedBy } from "@flyte-ts/task-plugin/files";
+import { decodeState, type RecordedTask } from "../record/created-task.js";
+import { type CreationRecords, creationRecords } from "../record/creation-record.js";
 import { LiveAttempt } from "./live-attempt.js";
 import { pollTask } from "../step/poll-task.js";
 import { ServedTypes } from "./served-types.js";
@@ -54,18 +54,21 @@ export class ConnectorController {
   readonly #timer: StepTimer<LiveAttempt>;
   /** Ends the waits of all requests at their times, with one timer. */
   readonly #waits: StepTimer<() => void>;
+  readonly #records: CreationRecords;
   readonly #context: StepContext;
   readonly #stopTries = new BoundedMap<string, StopTries>(MAX_STOP_TRIES);
   readonly #served: ServedTypes;
   #host: PluginHost | undefined;
 
   constructor(private readonly deps: ConnectorControllerDeps) {
-    const { endpoints, clock } = deps;
+    const { endpoints, clock, store } = deps;
+    this.#records = creationRecords(store);
     this.#timer = new StepTimer(clock, (attempt) => this.#run(attempt));
     this.#waits = new StepTimer(clock, (endWait) => endWait());
     this.#served = new ServedTypes(deps.logger);
     this.#context = {
       ...deps,
+      records: this.#records,
       endpoints: new Map(endpoints.map((endpoint) => [endpoint.name, endpoint])),
       show: (attempt, status) => {
         attempt.status = status;
@@ -136,20 +139,15 @@ export class ConnectorController {
 
   /** Lists attempts in progress, and those whose records are below the folder of the execution. */
   async listAttempts(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> {
-    const { outputPrefix: folder = "" } = workflow;
     const requests = [...this.#live.values()].filter((attempt) => isOwnedBy(attempt, workflow)).map(({ request }) => request);
-    if (folder === "") return requests;
     const known = new Set(requests.map(({ outputPrefix }) => outputPrefix));
-    for await (const recorded of readRecordsBelow(this.deps.store, folder, (prefix) => known.has(prefix))) {
-      if (isOwnedBy(recorded, workflow)) requests.push(recorded.request);
-    }
-    return requests;
+    return [...requests, ...(await this.#records.listRunning(workflow, known))];
   }
 
   /** Deletes the record of the creation, in which an id of the connector may hold credentials. */
   async finalize({ outputPrefix, deleteResources }: TaskRequest): Promise<void> {
     if (!deleteResources || outputPrefix === "") return;
-    await orRetryLater(() => this.deps.store.delete(recordUri(outputPrefix)));
+    await orRetryLater(() => this.#records.delete(outputPrefix));
   }
 
   #run(attempt: LiveAttempt): void {
@@ -185,7 +183,11 @@ export class ConnectorController {
 
   async #taskOfState({ pluginState, outputPrefix }: TaskRequest): Promise<RecordedTask | undefined> {
     const state = decodeState(pluginState);
-    return state === "inRecord" ? readRecord(this.deps.store, outputPrefix) : state;
+    return state === "inRecord" ? this.#recordedTask(outputPrefix) : state;
+  }
+
+  async #recordedTask(outputPrefix: string): Promise<RecordedTask | undefined> {
+    return (await this.#records.read(outputPrefix))?.task;
   }
 
   async #publish(attempt: LiveAttempt): Promise<void> {
@@ -200,10 +202,10 @@ export class ConnectorController {
   }
 
   async #stop(request: TaskRequest, live: LiveAttempt | undefined): Promise<Aborted> {
-    const { clock, config, store } = this.deps;
+    const { clock, config } = this.deps;
     const { outputPrefix } = request;
     const recordStop = async (status: Aborted): Promise<Aborted> => {
-      if (outputPrefix !== "") await orRetryLater(() => recordStopped(store, outputPrefix));
+      if (outputPrefix !== "") await orRetryLater(() => this.#records.write(outputPrefix, { task: "stopped" }));
       return status;
     };
     if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return recordStop({ phase: "ABORTED" });
@@ -226,7 +228,7 @@ export class ConnectorController {
     const { outputPrefix } = request;
     return orRetryLater(async () => {
       const task = await this.#taskOfState(request);
-      return task ?? (outputPrefix === "" ? undefined : readRecord(this.deps.store, outputPrefix));
+      return task ?? (outputPrefix === "" ? undefined : this.#recordedTask(outputPrefix));
     });
   }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeAttempt, encodeAttempt, type RecordedAttempt } from "./recorded-attempt.js";
+import { decodeRecordedAttempt, encodeRecordedAttempt, type RecordedAttempt } from "@flyte-ts/task-plugin/files";
 
 /** A task that a connector has created. */
 export interface CreatedTask {
@@ -16,6 +16,12 @@ export type StateTask = CreatedTask | "inRecord";
 
 /** Task of a record: `begun` while its creation has no known result, `stopped` after an abort. */
 export type RecordedTask = CreatedTask | "begun" | "stopped";
+
+/** Record of an attempt; that of an older build names no attempt. */
+export interface CreationRecord {
+  readonly task: RecordedTask;
+  readonly attempt?: RecordedAttempt | undefined;
+}
 
 const stateSchema = z.object({
   v: z.literal(1),
@@ -46,17 +52,17 @@ export function decodeState(bytes: Uint8Array): StateTask | undefined {
 }
 
 /** Encodes the record of a creation. Older builds read `stopped` as `begun`. */
-export function encodeRecord(task: RecordedTask, attempt?: RecordedAttempt): Uint8Array {
+export function encodeRecord({ task, attempt }: CreationRecord): Uint8Array {
   const fields = typeof task === "string" ? { v: 1, [task]: true } : taskFields(task);
-  return jsonBytes({ ...fields, ...(attempt && encodeAttempt(attempt)) });
+  return jsonBytes({ ...fields, ...(attempt && encodeRecordedAttempt(attempt)) });
 }
 
 /** Decodes a record; other bytes are a creation that has begun. Older builds name no attempt. */
-export function decodeRecord(bytes: Uint8Array): { readonly task: RecordedTask; readonly attempt?: RecordedAttempt | undefined } {
+export function decodeRecord(bytes: Uint8Array): CreationRecord {
   const json = parseJson(bytes);
   if (stoppedSchema.safeParse(json).success) return { task: "stopped" };
   const named = attemptSchema.safeParse(json);
-  const attempt = named.success ? decodeAttempt(named.data) : undefined;
+  const attempt = named.success ? decodeRecordedAttempt(named.data) : undefined;
   const task = decodeState(bytes);
   return { task: task === undefined || task === "inRecord" ? "begun" : task, attempt };
 }

@@ -2,6 +2,7 @@ import { retry } from "@flyte-ts/async";
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import type { Resource } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import type { StatusDetails, TerminalStatus } from "@flyte-ts/task-plugin";
+import { externalResource } from "../result/external-resource.js";
 import type { ReportedState } from "../result/task-phase.js";
 import { taskResult } from "../result/task-result.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
@@ -9,9 +10,18 @@ import type { StepContext } from "./step.js";
 
 const STORE_RETRY = { initialMs: 1_000, maxMs: 15_000, jitter: 0.4 };
 
-/** Returns what users see of a task: links, information of its connector, plugin state. */
-export function shownDetails(attempt: LiveAttempt, { logLinks, customInfo }: Resource): StatusDetails {
-  return { ...(logLinks.length > 0 && { logs: logLinks }), ...(customInfo && { customInfo }), ...attempt.pluginState() };
+/**
+ * Returns what users see of a task: links, information of its connector, the job as an external
+ * resource, plugin state.
+ */
+export function shownDetails(attempt: LiveAttempt, resource: Resource): StatusDetails {
+  const { logLinks, customInfo } = resource;
+  return {
+    ...(logLinks.length > 0 && { logs: logLinks }),
+    ...(customInfo && { customInfo }),
+    externalResources: [externalResource(attempt, resource)],
+    ...attempt.pluginState(),
+  };
 }
 
 /**

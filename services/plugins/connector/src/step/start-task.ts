@@ -6,9 +6,8 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import { taskInputs } from "../task/task-inputs.js";
 import { taskMetadata } from "../task/task-metadata.js";
 import { taskTemplate } from "../task/task-template.js";
-import type { CreatedTask } from "../record/created-task.js";
-import { beginCreation, recordCreated } from "../record/creation-record.js";
-import { recordedAttempt } from "../record/recorded-attempt.js";
+import type { CreatedTask, RecordedTask } from "../record/created-task.js";
+import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
 import { pollTask } from "./poll-task.js";
@@ -38,8 +37,7 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   }
   const inputs = await taskInputs(attempt.request, context.store);
   const template = await taskTemplate(attempt.request, inputs, context.store);
-  const recorded = recordedAttempt(attempt.request, attempt.ownerUid);
-  const earlier = attempt.hasBegun ? undefined : await beginCreation(context.store, attempt.source.outputPrefix, recorded);
+  const earlier = attempt.hasBegun ? undefined : await beginCreation(attempt, context);
   if (earlier === "stopped") return { status: { phase: "ABORTED" } };
   if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
   if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
@@ -51,6 +49,16 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
     taskExecutionMetadata: taskMetadata(attempt.request),
   };
   return route.isSync ? runSyncTask(attempt, { endpoint, request }, context) : createTask(attempt, { endpoint, request }, context);
+}
+
+/** Records that the creation begins. Returns the task of the attempt's earlier record instead. */
+async function beginCreation({ request, source, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
+  const begun = { task: "begun" as const, attempt: recordedAttempt(request, ownerUid) };
+  const earlier = await records.begin(source.outputPrefix, begun);
+  // The folder of a deleted execution of the same name may still have its records.
+  if (earlier?.attempt === undefined || earlier.attempt.ownerUid === ownerUid) return earlier?.task;
+  await records.write(source.outputPrefix, begun);
+  return undefined;
 }
 
 /** Continues a task that an earlier process created. */
@@ -86,7 +94,7 @@ function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): R
 }
 
 async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreation, context: StepContext): Promise<StepResult> {
-  const { clock, store, random, config } = context;
+  const { clock, records, random, config } = context;
   let resourceMeta: Uint8Array;
   try {
     resourceMeta = await endpoint.call({
@@ -104,7 +112,7 @@ async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreat
   attempt.onCreated(task, clock.elapsed());
   // An abort meanwhile ends the retries; it finds the task's id in memory.
   await retry(
-    () => recordCreated(store, attempt.source.outputPrefix, { task, attempt: recordedAttempt(attempt.request, attempt.ownerUid) }),
+    () => records.write(attempt.source.outputPrefix, { task, attempt: recordedAttempt(attempt.request, attempt.ownerUid) }),
     { ...RECORD_RETRY, signal: attempt.stopping.signal, random },
     clock,
   );

@@ -4,6 +4,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { ResultLimits } from "@flyte-ts/task-plugin/files";
+import type { CreationRecords } from "../record/creation-record.js";
 import type { DataStore } from "../result/read-result.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import type { PollingConfig } from "./poll-delay.js";
@@ -37,6 +38,7 @@ export interface StepConfig {
 export interface StepContext {
   readonly config: StepConfig;
   readonly store: DataStore;
+  readonly records: CreationRecords;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;

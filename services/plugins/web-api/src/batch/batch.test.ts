@@ -18,7 +18,7 @@ let store: MemoryStore;
 beforeEach(async () => {
   batch = new FakeBatch();
   store = new MemoryStore();
-  stage = await new Stage({ taskTypes: ["aws-batch", "container_array"], api: batchOver(batch, store) }).start();
+  stage = await new Stage({ taskTypes: ["aws-batch", "container_array"], api: batchOver(batch, store), store }).start();
 });
 afterEach(() => stage.stop());
 

@@ -1,36 +1,19 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { systemRandom, systemTime } from "@flyte-ts/async";
-import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import {
-  DesiredState,
-  type TaskEvent,
-  TaskEventSchema,
-  type TaskRequest,
-  TaskRequestSchema,
-} from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, MemoryStore } from "@flyte-ts/task-plugin/harness";
-import { createLogger } from "@flyte-ts/telemetry";
+import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { webApiConfig } from "../config.js";
-import { createControllers } from "../create-controllers.js";
-import { webApiPlugin } from "../plugin.js";
-import { routesOf } from "../routes.js";
-import { type BatchProgram, BatchServer } from "../stand-in/batch-server.fixture.js";
+import { awsRefusal, type BatchProgram, BatchServer } from "../stand-in/server/batch-server.fixture.js";
+import { ServiceProcess } from "../stand-in/server/service.fixture.js";
 import { arrayRequest, batchRequest } from "../stand-in/tasks.fixture.js";
 
 // The official SDK against a server that runs each container, over HTTP.
 const ITEMS = 5_000;
-const logger = createLogger({ service: "test", level: "silent" });
-let store: MemoryStore;
-let bus: MemoryBus;
 let server: BatchServer;
-let running: RunningPlugin;
+let service: ServiceProcess;
 /** Result of a container after it has written its outputs. */
 let exitCode: (index: number, program: BatchProgram) => number | Promise<number>;
 
@@ -42,59 +25,35 @@ async function program(call: BatchProgram): Promise<number> {
   const code = await exitCode(index, call);
   if (code !== 0) {
     const document = create(ErrorDocumentSchema, { error: { code: "USER:ValueError", message: `bad item ${index}`, origin: 1, kind: 1 } });
-    await store.put(`${prefix}/${index}/error.pb`, toBinary(ErrorDocumentSchema, document));
-  } else await store.put(`${prefix}/${index}/outputs.pb`, toBinary(LiteralMapSchema, literalMap([["o0", integerLiteral(index)]])));
+    await service.store.put(`${prefix}/${index}/error.pb`, toBinary(ErrorDocumentSchema, document));
+  } else await service.store.put(`${prefix}/${index}/outputs.pb`, toBinary(LiteralMapSchema, literalMap([["o0", integerLiteral(index)]])));
   return code;
-}
-
-async function serve(endpoint: string): Promise<void> {
-  const config = webApiConfig.parse({ batch: { region: "us-east-1", endpoint, poll: { initialMs: 100, maxMs: 500 } } });
-  const controllers = await createControllers({ config, store, clock: systemTime, random: systemRandom, logger, env: {} });
-  running = await runPlugin({ plugin: webApiPlugin({ routes: routesOf(config), controllers }), bus, logger, clock: systemTime });
 }
 
 beforeEach(async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   exitCode = () => 0;
-  store = new MemoryStore();
-  bus = new MemoryBus();
   server = new BatchServer({ run: program });
-  await serve(await server.start());
+  const endpoint = await server.start();
+  service = await new ServiceProcess({ batch: { region: "us-east-1", endpoint, poll: { initialMs: 100, maxMs: 500 } } }).start();
 });
 
 afterEach(async () => {
-  await running.stop();
+  await service.stop();
   await server.stop();
   vi.unstubAllEnvs();
 });
 
-const send = (request: TaskRequest, desired = DesiredState.RUN) =>
-  bus.send(taskRequestSubject(request.template?.type ?? "", request.shard), toBinary(TaskRequestSchema, { ...request, desired }));
-/** Decodes the newest event alone: those of arrays are large. */
-const lastEvent = (): TaskEvent | undefined => {
-  const data = bus.published.at(-1)?.data;
-  return data && fromBinary(TaskEventSchema, data);
-};
-const until = (...phases: readonly Phase[]): Promise<TaskEvent> =>
-  vi.waitFor(
-    () => {
-      const last = lastEvent();
-      expect(phases, last?.event?.reason).toContain(last?.event?.phase);
-      return last as TaskEvent;
-    },
-    { timeout: 100_000, interval: 100 },
-  );
-const END = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED];
 const errorOf = ({ event }: TaskEvent) => (event?.outputResult.case === "error" ? event.outputResult.value : undefined);
 
 it("a job runs in the queue and with the role of its task, and its outputs at /0 become those of the attempt", async () => {
   const request = batchRequest();
   const roleArn = "arn:aws:iam::1:role/tasks";
-  await send({ ...request, securityContext: create(SecurityContextSchema, { runAs: { iamRole: roleArn } }) });
-  const end = await until(...END);
+  await service.send({ ...request, securityContext: create(SecurityContextSchema, { runAs: { iamRole: roleArn } }) });
+  const end = await service.end();
   expect(end.outputs?.literals.o0).toEqual(integerLiteral(0));
-  expect(store.blobs.has(`${request.outputPrefix}/outputs.pb`)).toBe(true);
+  expect(service.store.blobs.has(`${request.outputPrefix}/outputs.pb`)).toBe(true);
   const [job] = server.jobs.values();
   expect(job?.input.jobQueue).toBe("queue-1");
   expect(server.definitions.get(job?.input.jobDefinition ?? "")?.containerProperties?.jobRoleArn).toBe(roleArn);
@@ -107,10 +66,10 @@ it(`an array of ${ITEMS} shows its children's states and ends with a list of the
     if (index >= 1_000) await gate;
     return 0;
   };
-  await send(arrayRequest(ITEMS));
+  await service.send(arrayRequest(ITEMS));
   const middle = await vi.waitFor(
     () => {
-      const last = lastEvent();
+      const last = service.lastEvent();
       expect(last?.event?.reason).toContain("1000 SUCCEEDED");
       return last;
     },
@@ -119,9 +78,9 @@ it(`an array of ${ITEMS} shows its children's states and ends with a list of the
   expect(middle?.event?.reason).toBe("Items of the array: 1000 SUCCEEDED, 64 RUNNING, 3936 RUNNABLE");
   expect(middle?.event?.metadata?.externalResources).toHaveLength(500);
   release();
-  const end = await until(...END);
+  const end = await service.end();
   expect(end.event?.phase).toBe(Phase.SUCCEEDED);
-  const bytes = store.blobs.get(`${arrayRequest(ITEMS).outputPrefix}/outputs.pb`) ?? new Uint8Array();
+  const bytes = service.store.blobs.get(`${arrayRequest(ITEMS).outputPrefix}/outputs.pb`) ?? new Uint8Array();
   const list = fromBinary(LiteralMapSchema, bytes).literals.o0?.value;
   expect(list?.case === "collection" && list.value.literals).toEqual(Array.from({ length: ITEMS }, (_, index) => integerLiteral(index)));
   expect(end.event?.metadata?.externalResources.every(({ phase }) => phase === Phase.SUCCEEDED)).toBe(true);
@@ -131,11 +90,11 @@ it(`an array of ${ITEMS} shows its children's states and ends with a list of the
 
 it("an array succeeds with enough items, and fails with the items' errors without", async () => {
   exitCode = (index) => (index % 10 === 0 ? 1 : 0);
-  await send(arrayRequest(200, { minSuccessRatio: 0.9 }));
-  expect((await until(...END)).event?.phase).toBe(Phase.SUCCEEDED);
-  bus.published.length = 0;
-  await send({ ...arrayRequest(200, { minSuccessRatio: 0.95 }), generatedName: "second-n0-0", outputPrefix: "s3://bucket/second" });
-  const error = errorOf(await until(...END));
+  await service.send(arrayRequest(200, { minSuccessRatio: 0.9 }));
+  expect((await service.end()).event?.phase).toBe(Phase.SUCCEEDED);
+  service.bus.published.length = 0;
+  await service.send({ ...arrayRequest(200, { minSuccessRatio: 0.95 }), generatedName: "second-n0-0", outputPrefix: "s3://bucket/second" });
+  const error = errorOf(await service.end());
   expect(error?.code).toBe("USER:ValueError");
   expect(error?.message).toContain("180 SUCCEEDED");
   expect(error?.message).toContain("[0]: bad item 0\n[10]: bad item 10");
@@ -144,28 +103,31 @@ it("an array succeeds with enough items, and fails with the items' errors withou
 it(`the abort of an array of ${ITEMS} stops all of its children`, async () => {
   let stopped = 0;
   exitCode = (_, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => (stopped++, resolve(137)), { once: true }));
-  await send(arrayRequest(ITEMS));
-  await until(Phase.RUNNING);
-  await send({ ...arrayRequest(ITEMS), abortReason: "enough" }, DesiredState.ABORT);
-  expect((await until(...END)).event?.phase).toBe(Phase.ABORTED);
+  await service.send(arrayRequest(ITEMS));
+  await service.until(Phase.RUNNING);
+  await service.send({ ...arrayRequest(ITEMS), abortReason: "enough" }, DesiredState.ABORT);
+  expect((await service.end()).event?.phase).toBe(Phase.ABORTED);
   expect([server.open, stopped, [...server.jobs.values()][0]?.terminated]).toEqual([0, 64, "enough"]);
 }, 120_000);
 
 it.each([429, 500, 503])(
   "status %d is waited for with a reason, and one job is created",
   async (status) => {
-    server.fault = (path, calls) => (calls === 1 && ["submitjob", "describejobs"].includes(path) ? status : undefined);
-    await send(batchRequest());
-    expect((await until(...END)).event?.phase).toBe(Phase.SUCCEEDED);
+    server.fault = (path, calls) => {
+      const error = status === 429 ? "TooManyRequestsException" : "ServerException";
+      return calls === 1 && ["submitjob", "describejobs"].includes(path) ? awsRefusal(status, error) : undefined;
+    };
+    await service.send(batchRequest());
+    expect((await service.end()).event?.phase).toBe(Phase.SUCCEEDED);
     expect(server.jobs.size).toBe(1);
-    expect(bus.events.map(({ event }) => event?.reason).join("\n")).toContain("cannot create the job, trying again");
+    expect(service.bus.events.map(({ event }) => event?.reason).join("\n")).toContain("cannot create the job, trying again");
   },
   120_000,
 );
 
 it("a lost answer of SubmitJob creates no second job", async () => {
   server.fault = (path, calls) => (path === "submitjob" && calls === 1 ? "lost" : undefined);
-  await send(batchRequest());
-  expect((await until(...END)).event?.phase).toBe(Phase.SUCCEEDED);
+  await service.send(batchRequest());
+  expect((await service.end()).event?.phase).toBe(Phase.SUCCEEDED);
   expect([server.jobs.size, server.calls.get("submitjob")]).toEqual([1, 1]);
 }, 60_000);

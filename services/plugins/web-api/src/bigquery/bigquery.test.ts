@@ -135,7 +135,8 @@ describe("a query", () => {
   let bigQuery: FakeBigQuery;
   beforeEach(async () => {
     bigQuery = new FakeBigQuery();
-    stage = await new Stage({ taskTypes: ["bigquery_query_job_task"], api: bigQueryOver(bigQuery, new MemoryStore()) }).start();
+    const store = new MemoryStore();
+    stage = await new Stage({ taskTypes: ["bigquery_query_job_task"], api: bigQueryOver(bigQuery, store), store }).start();
   });
   afterEach(() => stage.stop());
 

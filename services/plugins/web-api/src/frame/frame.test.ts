@@ -5,15 +5,17 @@ import { FakeAthena } from "../stand-in/fake-athena.fixture.js";
 import { awsSdkError, lostConnection } from "../stand-in/faults.fixture.js";
 import { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { Stage } from "../stand-in/stage.fixture.js";
-import { prestoRequest } from "../stand-in/tasks.fixture.js";
+import { prestoRequest, taskRequest } from "../stand-in/tasks.fixture.js";
 import { decodePluginState } from "./job/plugin-state.js";
 import type { FrameSettings } from "./settings.js";
 
 let stage: Stage;
 let athena: FakeAthena;
+let store: MemoryStore;
 const start = async (settings: Partial<FrameSettings> = {}) => {
   athena = new FakeAthena();
-  stage = await new Stage({ taskTypes: ["presto"], api: athenaOver(athena, new MemoryStore()), settings }).start();
+  store = new MemoryStore();
+  stage = await new Stage({ taskTypes: ["presto"], api: athenaOver(athena, store), store, settings }).start();
 };
 afterEach(() => stage.stop());
 const request = (name = "a-n0-0") => prestoRequest({ generatedName: name });
@@ -88,6 +90,31 @@ describe("creation", () => {
     await stage.clock.advance(30_000);
     expect([stage.state(request("a-n0-0")), stage.state(request("a-n1-0"))]).toEqual(["SUCCEEDED: ", "SUCCEEDED: "]);
     expect(athena.queries).toHaveLength(2);
+  });
+});
+
+describe("the record of a job", () => {
+  it("is that of this execution, not of a deleted one of the same name", async () => {
+    await start();
+    const older = { ...request(), owner: { ...request().owner, uid: "deleted" } as never };
+    await stage.send(older);
+    await stage.restart();
+    await stage.send(request());
+    expect(athena.queries).toHaveLength(2);
+  });
+
+  it("is not needed to go on, and is deleted when the end has been recorded", async () => {
+    await start();
+    store.unavailable = true;
+    await stage.send(request());
+    expect(stage.state(request())).toContain("cannot create the job, trying again: ");
+    store.unavailable = false;
+    await stage.clock.advance(30_000);
+    expect([athena.queries.length, store.blobs.size]).toEqual([1, 1]);
+    athena.finish("SUCCEEDED");
+    await stage.clock.advance(30_000);
+    await stage.send({ ...request(), deleteResources: true }, DesiredState.FINALIZE);
+    expect(store.blobs.size).toBe(0);
   });
 });
 
@@ -183,6 +210,60 @@ describe("abort", () => {
     await stage.send({ ...request(), abortReason: "unreadable" }, DesiredState.ABORT_ALL);
     await stage.clock.advance(30_000);
     expect([athena.running, stage.state(request())]).toEqual([0, "ABORTED: unreadable"]);
+  });
+
+  describe("a request for all attempts of a resource, after a restart", () => {
+    const folder = "s3://bucket/run";
+    const placed = (index: number) =>
+      prestoRequest({ generatedName: `a-n${index}-0`, nodePath: `n${index}`, outputPrefix: `${folder}/n${index}/data/0` });
+    const abortAll = async (uid = request().owner?.uid ?? "") => {
+      const owner = { ...request().owner, uid } as never;
+      await stage.send({ ...request(), generatedName: "", owner, outputPrefix: folder, abortReason: "unreadable" }, DesiredState.ABORT_ALL);
+      await stage.clock.advance(30_000);
+    };
+
+    it("stops attempts that no request has named since", async () => {
+      await start();
+      await stage.send(placed(0));
+      athena.faults.add({ kind: "lose", error: lostConnection() });
+      await stage.send(placed(1));
+      await stage.send({ ...placed(2), outputPrefix: "s3://bucket/another-run/n2/data/0" });
+      await stage.restart();
+      await abortAll("another");
+      expect(athena.running).toBe(3);
+      await abortAll();
+      expect(athena.running).toBe(1);
+      expect([placed(0), placed(1)].map((one) => stage.state(one))).toEqual(["ABORTED: unreadable", "ABORTED: unreadable"]);
+      expect(stage.bus.unacknowledged).toBe(0);
+      // The requests of such an attempt may be delivered again.
+      await stage.restart();
+      await stage.send(placed(0));
+      expect([stage.state(placed(0)), athena.queries.length]).toEqual(["ABORTED: ", 3]);
+    });
+
+    it("waits for the blob store", async () => {
+      await start();
+      await stage.send(placed(0));
+      await stage.restart();
+      store.unavailable = true;
+      await abortAll();
+      expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 1]);
+      store.unavailable = false;
+      await stage.bus.redeliver();
+      await stage.clock.advance(30_000);
+      expect([athena.running, stage.bus.unacknowledged]).toEqual([0, 0]);
+    });
+  });
+
+  it("stops a query of an earlier process by its record when it names nothing but the attempt", async () => {
+    await start();
+    const { template } = taskRequest({ type: "presto" });
+    athena.faults.add({ kind: "lose", error: lostConnection() });
+    await stage.send(request());
+    await stage.restart();
+    await stage.send({ ...request(), ...(template && { template }), rawOutputPrefix: "" }, DesiredState.ABORT);
+    await stage.clock.advance(30_000);
+    expect(athena.running).toBe(0);
   });
 
   it("stops a job whose creation has no known result when the attempt is finalized, also after a restart", async () => {

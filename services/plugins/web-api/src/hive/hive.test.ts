@@ -13,7 +13,7 @@ let store: MemoryStore;
 const start = async (settings = {}) => {
   hive = new FakeHive();
   store = new MemoryStore();
-  stage = await new Stage({ taskTypes: ["hive"], api: hiveOver(hive, store, settings) }).start();
+  stage = await new Stage({ taskTypes: ["hive"], api: hiveOver(hive, store, settings), store }).start();
 };
 afterEach(() => stage.stop());
 const script = hiveRequest("CREATE TEMPORARY TABLE t AS SELECT 1; INSERT INTO u SELECT * FROM t; DROP TABLE t", {}, {});

@@ -1,9 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Time } from "@flyte-ts/async";
 import type { Plugin } from "@flyte-ts/task-plugin";
+import type { MemoryStore } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { Endpoint } from "../frame/call/endpoint.js";
 import { JobController } from "../frame/job/job-controller.js";
+import { jobRecords } from "../frame/job/job-record.js";
 import type { FrameSettings } from "../frame/settings.js";
 import type { WebApi } from "../frame/web-api.js";
 import { webApiPlugin } from "../plugin.js";
@@ -21,18 +23,22 @@ export interface ProcessOptions {
   readonly clock: Time;
   readonly taskTypes: readonly string[];
   readonly api: (endpoint: Endpoint) => unknown;
+  /** Blob store of the records, which outlives the process. */
+  readonly store: MemoryStore;
   readonly settings?: Partial<FrameSettings>;
 }
 
 /**
  * Returns the plugin of a new service process with one API. Nothing remains of earlier processes.
  */
-export function webApiProcess({ clock, taskTypes, api, settings = {} }: ProcessOptions): Plugin {
+export function webApiProcess({ clock, taskTypes, api, store, settings = {} }: ProcessOptions): Plugin {
   const rates = { readsPerSecond: 1_000, readBurst: 1_000, writesPerSecond: 1_000, writeBurst: 1_000 };
   const random = () => 0.5;
   const endpoint = new Endpoint({ api: "test", rates, clock, random });
   const created = api(endpoint) as WebApi<JsonObject>;
   const logger = createLogger({ service: "test", level: "silent" });
-  const controller = new JobController({ api: created, endpoint, settings: { ...frameSettings, ...settings }, clock, random, logger });
-  return webApiPlugin({ routes: new Map(taskTypes.map((type) => [type, created.id])), controllers: [controller] });
+  const records = jobRecords(store);
+  const settingsOfApi = { ...frameSettings, ...settings };
+  const controller = new JobController({ api: created, endpoint, settings: settingsOfApi, records, clock, random, logger });
+  return webApiPlugin({ routes: new Map(taskTypes.map((type) => [type, created.id])), controllers: [controller], records });
 }

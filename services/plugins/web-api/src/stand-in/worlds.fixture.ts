@@ -14,9 +14,10 @@ import { batchContainer, batchRequest, bigQueryRequest, hiveRequest, prestoReque
 
 export function athenaWorld(): SimulatedEnvironment {
   const athena = new FakeAthena();
-  const api = athenaOver(athena, new MemoryStore());
+  const store = new MemoryStore();
+  const api = athenaOver(athena, store);
   return withFaults(athena.faults, {
-    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api }),
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api, store }),
     request: prestoRequest,
     invalidRequest: () => taskRequest({ type: "presto", custom: { statement: "SELECT 1" } }),
     complete: async (_, clock) => {
@@ -33,7 +34,7 @@ export function batchWorld(): SimulatedEnvironment {
   const store = new MemoryStore();
   const outputs = toBinary(LiteralMapSchema, literalMap([["o0", integerLiteral(1)]]));
   return withFaults(batch.faults, {
-    plugin: (clock) => webApiProcess({ clock, taskTypes: ["aws-batch"], api: batchOver(batch, store) }),
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["aws-batch"], api: batchOver(batch, store), store }),
     request: batchRequest,
     invalidRequest: () => taskRequest({ type: "aws-batch", target: batchContainer("") }),
     complete: async (request, clock) => {
@@ -48,9 +49,10 @@ export function batchWorld(): SimulatedEnvironment {
 
 export function bigQueryWorld(): SimulatedEnvironment {
   const bigQuery = new FakeBigQuery();
-  const api = bigQueryOver(bigQuery, new MemoryStore());
+  const store = new MemoryStore();
+  const api = bigQueryOver(bigQuery, store);
   return withFaults(bigQuery.faults, {
-    plugin: (clock) => webApiProcess({ clock, taskTypes: ["bigquery_query_job_task"], api }),
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["bigquery_query_job_task"], api, store }),
     request: bigQueryRequest,
     invalidRequest: () => taskRequest({ type: "bigquery_query_job_task", custom: {} }),
     complete: async (_, clock) => {
@@ -64,9 +66,10 @@ export function bigQueryWorld(): SimulatedEnvironment {
 
 export function hiveWorld(): SimulatedEnvironment {
   const hive = new FakeHive();
-  const api = hiveOver(hive, new MemoryStore());
+  const store = new MemoryStore();
+  const api = hiveOver(hive, store);
   return withFaults(hive.faults, {
-    plugin: (clock) => webApiProcess({ clock, taskTypes: ["hive"], api }),
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["hive"], api, store }),
     request: () => hiveRequest(),
     invalidRequest: () => hiveRequest(""),
     complete: async (_, clock) => {
@@ -80,9 +83,10 @@ export function hiveWorld(): SimulatedEnvironment {
 
 export function trinoWorld(): SimulatedEnvironment {
   const trino = new FakeTrino();
-  const api = trinoOver(trino, new MemoryStore());
+  const store = new MemoryStore();
+  const api = trinoOver(trino, store);
   return withFaults(trino.faults, {
-    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api }),
+    plugin: (clock) => webApiProcess({ clock, taskTypes: ["presto"], api, store }),
     request: prestoRequest,
     invalidRequest: () => taskRequest({ type: "presto", custom: { schema: "db" } }),
     complete: async (_, clock) => {

@@ -12,7 +12,8 @@ let stage: Stage;
 let trino: FakeTrino;
 beforeEach(async () => {
   trino = new FakeTrino();
-  stage = await new Stage({ taskTypes: ["presto"], api: trinoOver(trino, new MemoryStore()) }).start();
+  const store = new MemoryStore();
+  stage = await new Stage({ taskTypes: ["presto"], api: trinoOver(trino, store), store }).start();
 });
 afterEach(() => stage.stop());
 

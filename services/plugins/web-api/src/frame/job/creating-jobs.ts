@@ -8,6 +8,7 @@ import type { Endpoint } from "../call/endpoint.js";
 import type { JobLimits } from "./job-limits.js";
 import { outageFailure, outageReason, passes, refusal, retryDelay } from "./outage.js";
 import { decodePluginState, encodeCreating } from "./plugin-state.js";
+import type { RecordKeeper } from "./record-keeper.js";
 import type { FrameSettings } from "../settings.js";
 import { scopeOf } from "./tracked-job.js";
 import type { WebApi } from "../web-api.js";
@@ -26,6 +27,7 @@ export interface CreatingJobsDeps<Job extends JsonObject> {
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
   readonly limits: JobLimits;
+  readonly records: Pick<RecordKeeper<Job>, "begin" | "created">;
   readonly host: Pick<PluginHost, "publishStatus">;
   readonly clock: Time;
   readonly random: () => number;
@@ -62,19 +64,27 @@ export class CreatingJobs<Job extends JsonObject> {
     this.#creating.delete(key);
   }
 
-  /** @throws RetryLater, PermanentFailure, RetryableFailure */
-  async create(key: string, request: TaskRequest): Promise<Job> {
-    const { api, host } = this.deps;
+  /**
+   * Creates the job of an attempt, unless it is recorded: that job is returned, and "stopped" for
+   * an attempt that was stopped.
+   * @throws RetryLater, PermanentFailure, RetryableFailure
+   */
+  async create(key: string, request: TaskRequest): Promise<Job | "stopped"> {
+    const { api, host, records } = this.deps;
     const create = await api.prepare(request).catch((error: unknown) => this.#rethrow(error, "prepare the job", key));
     this.#acquire(key, request);
     const mayExist = this.#mayExist(key, request);
     this.#pending++;
     try {
       // Recorded before the call: a process that finds the record looks for the job first.
+      const earlier = this.#creating.has(key) ? undefined : await records.begin(request);
+      if (earlier !== undefined) return earlier;
       await host.publishStatus(request, this.#creatingStatus(`creating the job in ${api.id}`));
       const entry = this.#creating.get(key) ?? { request, sinceMs: this.deps.clock.now(), failures: 0 };
       this.#creating.set(key, entry);
-      return await create({ mayExist });
+      const job = await create({ mayExist });
+      await records.created(request, job);
+      return job;
     } catch (error) {
       return this.#rethrow(error, "create the job", key);
     } finally {

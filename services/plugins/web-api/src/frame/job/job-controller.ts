@@ -15,10 +15,12 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { CreatingJobs } from "./creating-jobs.js";
 import type { Endpoint } from "../call/endpoint.js";
 import { JobLimits } from "./job-limits.js";
+import type { JobRecords } from "./job-record.js";
 import { JobReader } from "./job-reader.js";
 import type { ApiLoad } from "../metrics.js";
 import { passes } from "./outage.js";
 import { decodePluginState, encodeCreated } from "./plugin-state.js";
+import { RecordKeeper } from "./record-keeper.js";
 import type { FrameSettings } from "../settings.js";
 import { stopJob } from "./stop-job.js";
 import { reducedRequest, scopeOf, type TrackedJob } from "./tracked-job.js";
@@ -28,6 +30,7 @@ export interface JobControllerDeps<Job extends JsonObject> {
   readonly api: WebApi<Job>;
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
+  readonly records: JobRecords;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
@@ -40,6 +43,7 @@ export interface JobControllerDeps<Job extends JsonObject> {
 export class JobController<Job extends JsonObject> {
   readonly #tracked = new Map<string, TrackedJob<Job>>();
   readonly #limits: JobLimits;
+  readonly #records: RecordKeeper<Job>;
   readonly #creating: CreatingJobs<Job>;
   readonly #reader: JobReader<Job>;
   #host: Pick<PluginHost, "publishStatus"> | undefined;
@@ -50,7 +54,8 @@ export class JobController<Job extends JsonObject> {
     const host: Pick<PluginHost, "publishStatus"> = {
       publishStatus: async (request, status) => this.#host?.publishStatus(request, status),
     };
-    this.#creating = new CreatingJobs({ ...deps, limits: this.#limits, host, startedAtMs: clock.now() });
+    this.#records = new RecordKeeper(deps);
+    this.#creating = new CreatingJobs({ ...deps, records: this.#records, limits: this.#limits, host, startedAtMs: clock.now() });
     this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, onEnd: (tracked) => this.#forget(tracked.key) });
   }
 
@@ -85,7 +90,9 @@ export class JobController<Job extends JsonObject> {
       if (!(error instanceof RetryLater)) this.#limits.release(key);
       throw error;
     });
-    return this.#track(request, job).status;
+    if (job !== "stopped") return this.#track(request, job).status;
+    this.#limits.release(key);
+    return { phase: "ABORTED" };
   }
 
   /** @throws RetryLater while the job has not stopped. */
@@ -97,9 +104,12 @@ export class JobController<Job extends JsonObject> {
       this.#reader.cancel(key);
     }
     try {
-      const job = tracked?.job ?? this.#recordedJob(request) ?? (await this.#find(key, request));
-      const options = { ...this.deps, request: tracked?.request ?? request, reason: request.abortReason, tracked };
+      const record = tracked === undefined ? await this.#records.read(request) : undefined;
+      const known = tracked?.request ?? record?.attempt?.request ?? request;
+      const job = tracked?.job ?? this.#recordedJob(request) ?? this.#recordedJob(known) ?? (await this.#find(key, known));
+      const options = { ...this.deps, request: known, reason: request.abortReason, tracked };
       const end: Aborted | TerminalStatus = job === undefined ? { phase: "ABORTED" } : await stopJob(job, options);
+      if (job !== undefined || record !== undefined || this.#creating.has(key)) await this.#records.stopped(known);
       this.#forget(key);
       return end;
     } catch (error) {
@@ -123,6 +133,7 @@ export class JobController<Job extends JsonObject> {
       const job = await this.#leftJob(key, request);
       if (job !== undefined) await api.stop(job, "the attempt has ended");
       await api.release?.(request);
+      if (request.deleteResources) await this.#records.delete(request);
     } catch (error) {
       logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
     }

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { RegisterJobDefinitionRequest, SubmitJobRequest } from "@aws-sdk/client-batch";
 import { Semaphore } from "@flyte-ts/async";
 import { describeJob, type ExecutedJob, type ExecutedPart, isOpen, partDetail } from "./batch-server-jobs.fixture.js";
+import { type Answer, type Call, HttpStandIn } from "./http-stand-in.fixture.js";
 
 /** A container that the stand-in runs. */
 export interface BatchProgram {
@@ -19,9 +19,6 @@ export interface BatchServerOptions {
   readonly machines?: number;
 }
 
-/** Fault of a request: a status, "lost" for an effect without an answer, undefined for none. */
-export type BatchFault = (path: string, calls: number) => number | "lost" | undefined;
-
 interface ListInput {
   readonly arrayJobId?: string;
   readonly jobStatus?: string;
@@ -31,29 +28,19 @@ interface ListInput {
 const QUEUES = new Set(["queue-1"]);
 
 /** Speaks AWS Batch's protocol over HTTP and executes jobs, each child of an array for itself. */
-export class BatchServer {
+export class BatchServer extends HttpStandIn {
   readonly jobs = new Map<string, ExecutedJob>();
   readonly definitions = new Map<string, RegisterJobDefinitionRequest>();
-  /** Number of requests by path. */
-  readonly calls = new Map<string, number>();
-  fault: BatchFault = () => undefined;
   readonly #machines: Semaphore;
-  readonly #server: Server;
 
   constructor(private readonly options: BatchServerOptions) {
+    super();
     this.#machines = new Semaphore(options.machines ?? 64);
-    this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     for (const job of this.jobs.values()) terminate(job, "the server stops");
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await super.stop();
   }
 
   /** Number of containers that wait or run. */
@@ -61,20 +48,15 @@ export class BatchServer {
     return [...this.jobs.values()].flatMap(({ parts }) => parts).filter(isOpen).length;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const path = (request.url ?? "").replace("/v1/", "");
-    const calls = (this.calls.get(path) ?? 0) + 1;
-    this.calls.set(path, calls);
-    const fault = this.fault(path, calls);
-    if (typeof fault === "number") return refuse(response, fault, fault === 429 ? "TooManyRequestsException" : "ServerException");
+  protected override operationOf({ url = "" }: IncomingMessage): string {
+    return url.replace("/v1/", "");
+  }
+
+  protected override answer({ operation, input }: Call): Answer {
     try {
-      const answer = this.#answer(path, JSON.parse(Buffer.concat(chunks).toString()));
-      if (fault === "lost") response.destroy();
-      else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+      return { body: this.#answer(operation, input) };
     } catch (error) {
-      refuse(response, 400, "ClientException", (error as Error).message);
+      return awsRefusal(400, "ClientException", (error as Error).message);
     }
   }
 
@@ -159,6 +141,7 @@ function terminate(job: ExecutedJob | undefined, reason: string): void {
   job.stop.abort();
 }
 
-function refuse(response: ServerResponse, status: number, type: string, message = type): void {
-  response.writeHead(status, { "content-type": "application/json", "x-amzn-errortype": type }).end(JSON.stringify({ message }));
+/** An error as AWS's REST protocols answer it. */
+export function awsRefusal(status: number, type: string, message = type): Answer {
+  return { status, headers: { "x-amzn-errortype": type }, body: { message } };
 }

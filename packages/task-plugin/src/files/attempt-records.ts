@@ -1,0 +1,77 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { OwningWorkflow } from "../plugin.js";
+import { isOwnedBy, type RecordedAttempt } from "./recorded-attempt.js";
+
+export type RecordStore = Pick<BlobStore, "get" | "put" | "delete" | "list">;
+
+/** Form of the records of a plugin. */
+export interface RecordFormat<Content> {
+  /** Name of the file at the output prefix of an attempt. */
+  readonly fileName: string;
+  /** Maximum size of a record, bytes. */
+  readonly maxBytes: number;
+  encode(content: Content): Uint8Array;
+  /** Also takes bytes that are no record. */
+  decode(bytes: Uint8Array): Content;
+  /** Returns the attempt of a record while it may run. */
+  runningAttempt(content: Content): RecordedAttempt | undefined;
+}
+
+/**
+ * Records of attempts that run elsewhere, one file at the output prefix of each attempt. A process
+ * finds by them what an earlier one started. Methods throw BlobUnavailableError.
+ */
+export class AttemptRecords<Content> {
+  constructor(
+    private readonly store: RecordStore,
+    private readonly format: RecordFormat<Content>,
+  ) {}
+
+  uriOf(outputPrefix: string): string {
+    return `${outputPrefix}/${this.format.fileName}`;
+  }
+
+  /** Writes the first record of an attempt. Returns the earlier record instead if there is one. */
+  async begin(outputPrefix: string, content: Content): Promise<Content | undefined> {
+    const result = await this.store.put(this.uriOf(outputPrefix), this.format.encode(content), { ifAbsent: true });
+    // A record that was deleted meanwhile counts as the first one.
+    return result === "written" ? undefined : ((await this.read(outputPrefix)) ?? content);
+  }
+
+  async write(outputPrefix: string, content: Content): Promise<void> {
+    await this.store.put(this.uriOf(outputPrefix), this.format.encode(content));
+  }
+
+  async read(outputPrefix: string): Promise<Content | undefined> {
+    return this.#readUri(this.uriOf(outputPrefix));
+  }
+
+  async delete(outputPrefix: string): Promise<void> {
+    await this.store.delete(this.uriOf(outputPrefix));
+  }
+
+  /**
+   * Lists the attempts of a resource that may run by their records below its folder, except those
+   * with a known output prefix. A record that names another folder than its own does not count:
+   * the code of tasks can write there.
+   */
+  async listRunning(workflow: OwningWorkflow, knownPrefixes: ReadonlySet<string>): Promise<readonly TaskRequest[]> {
+    const { outputPrefix: folder = "" } = workflow;
+    if (folder === "") return [];
+    const requests: TaskRequest[] = [];
+    for await (const { uri } of this.store.list(`${folder}/`)) {
+      const prefix = uri.slice(0, -this.format.fileName.length - 1);
+      if (uri !== this.uriOf(prefix) || knownPrefixes.has(prefix)) continue;
+      const content = await this.#readUri(uri);
+      const attempt = content === undefined ? undefined : this.format.runningAttempt(content);
+      if (attempt?.request.outputPrefix === prefix && isOwnedBy(attempt, workflow)) requests.push(attempt.request);
+    }
+    return requests;
+  }
+
+  async #readUri(uri: string): Promise<Content | undefined> {
+    const bytes = await this.store.get(uri, { maxBytes: this.format.maxBytes });
+    return bytes === undefined ? undefined : this.format.decode(bytes);
+  }
+}
