@@ -38,7 +38,10 @@ const PARTS = {
   retention: { files: ["services/admin/src/automation/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
   // Installs PySpark, Ray and Dask from PyPI; Spark needs Java.
-  plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
+  plugins: {
+    files: ["conformance/src/examples/plugins.test.ts", "conformance/src/plugins/task-types"],
+    environment: { PLUGIN_EXAMPLES: "full", TASK_TYPES: "full" },
+  },
   // Builds the training operator from its Go module.
   operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
   // Installs flytekit's connectors and the clients of their services from PyPI.
