@@ -39,7 +39,8 @@ const PARTS = {
   lists: { files: ["services/admin/src/list-tests/indexes.test.ts"], environment: { LISTS: "full" } },
   // Installs PySpark, Ray and Dask from PyPI; Spark needs Java.
   plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
-  // Builds the training operator from its Go module.
+  // Builds the training operator and KubeRay from their Go modules, and installs PySpark, which
+  // needs Java.
   operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {

@@ -1,60 +1,101 @@
-import { createInformer, type InformerEvent, type KubeClient, type KubeObject, PODS } from "@flyte-ts/kubernetes";
-import type { Container, Pod } from "@flyte-ts/pod-task";
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createInformer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import type { Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
+import { APPLICATIONS, driverNameOf, NAME_LABEL, type SparkApplication, type Submit } from "./application.fixture.js";
 
-const API_VERSION = "sparkoperator.k8s.io/v1beta2";
-const APPLICATIONS = { group: "sparkoperator.k8s.io", version: "v1beta2", plural: "sparkapplications", namespaced: true };
-const NAME_LABEL = "sparkoperator.k8s.io/app-name";
-
-interface PodOptions {
-  readonly image?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly env?: Container["env"];
-  readonly template?: { readonly spec?: Pod["spec"] };
-}
-
-interface SparkApplication extends KubeObject {
-  readonly spec: { readonly image?: string; readonly driver: PodOptions };
-  readonly status?: { readonly applicationState?: { readonly state?: string }; readonly lastSubmissionAttemptTime?: string };
+export interface SparkOperatorOptions {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly submit: Submit;
 }
 
 /** Ends of an application: nothing follows them. */
 const ENDED: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
+/** Wait after the first failed submission, ms; after the second it is twice as long, and so on. */
+const SUBMISSION_RETRY_MS = 5_000;
 
 /**
- * A stand-in for the Spark operator, which is published neither as a Go module nor on PyPI. Creates
- * the driver's pod of a SparkApplication and copies the pod's phase to `status.applicationState`,
- * with the states, names and labels of the real one. There are no executors, submissions never
- * fail, and an application runs once.
+ * A small Spark operator: the real one is published neither as a Go module nor on PyPI. Submits
+ * each SparkApplication, again after a failure, and copies the driver's phase to
+ * `status.applicationState`, with the states, names and labels of the real one. An application runs
+ * once.
  */
-export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
+export function startSparkOperator({ client, logger, submit }: SparkOperatorOptions) {
+  const stopping = new AbortController();
+  /** Uids of applications whose submission was started, and of those with a driver. */
+  const started = new Set<string>();
+  const submitted = new Set<string>();
   const onError = (error: unknown) => logger.info({ error: String(error) }, "the application is seen to again at its next change");
   const applications = createInformer<SparkApplication>({
     client,
     ref: APPLICATIONS,
     logger,
-    onEvent: ({ type, object }) => void (type === "deleted" ? undefined : submit(object).catch(onError)),
+    onEvent: ({ type, object }) => void (type === "deleted" ? undefined : onApplication(object).catch(onError)),
   });
-  const onPod = async ({ type, object: pod }: InformerEvent<Pod>) => {
-    const application = applications.get(`${pod.metadata.namespace}/${pod.metadata.labels?.[NAME_LABEL]}`);
-    const states = type === "deleted" ? [["FAILED", "driver pod not found"] as const] : statesOf(pod);
-    for (const [state, errorMessage] of states) if (application !== undefined) await setState(application, state, errorMessage);
-  };
   const drivers = createInformer<Pod>({
     client,
     ref: PODS,
     labelSelector: `${NAME_LABEL},spark-role=driver`,
     logger,
-    onEvent: (event) => void onPod(event).catch(onError),
+    onEvent: (event) => void onDriver(event).catch(onError),
   });
 
-  async function submit(application: SparkApplication): Promise<void> {
-    if (application.metadata.deletionTimestamp !== undefined || application.status?.applicationState?.state !== undefined) return;
-    await client.create(PODS, driverOf(application));
-    const now = new Date().toISOString();
-    const more = { lastSubmissionAttemptTime: now, executionAttempts: 1, submissionAttempts: 1, sparkApplicationId: "spark-1" };
-    await setState(application, "SUBMITTED", "", { ...more, driverInfo: { podName: `${application.metadata.name}-driver` } });
+  async function onApplication(application: SparkApplication): Promise<void> {
+    const { uid = "" } = application.metadata;
+    if (application.status?.applicationState?.state !== undefined || started.has(uid)) return;
+    started.add(uid);
+    const retries = application.spec.restartPolicy?.onSubmissionFailureRetries ?? 0;
+    for (let attempt = 1; isCurrent(application); attempt++) {
+      const end = await trySubmission(application, attempt);
+      if (end.submitted) return;
+      const last = attempt > retries;
+      await setState(application, last ? "FAILED" : "SUBMISSION_FAILED", end.error, { submissionAttempts: attempt });
+      if (last) return;
+      await sleep(SUBMISSION_RETRY_MS * attempt, undefined, { signal: stopping.signal });
+    }
+  }
+
+  function isCurrent({ metadata: { namespace, name, uid } }: SparkApplication): boolean {
+    const current = applications.get(`${namespace}/${name}`)?.metadata;
+    return current !== undefined && current.uid === uid && current.deletionTimestamp === undefined;
+  }
+
+  async function trySubmission(application: SparkApplication, attempt: number): Promise<{ submitted: boolean; error: string }> {
+    const { namespace, name } = application.metadata;
+    const [driverName, id] = [driverNameOf(application), randomUUID()];
+    try {
+      await submit({ application, driverName, id });
+    } catch (error) {
+      return { submitted: false, error: `failed to run spark-submit for ${namespace}/${name}: ${(error as Error).message}` };
+    }
+    const findDriver = () => client.get<Pod>(PODS, { namespace, name: driverName });
+    const sparkApplicationId = (await findDriver())?.metadata.labels?.["spark-app-selector"];
+    const attempts = { executionAttempts: 1, submissionAttempts: attempt, lastSubmissionAttemptTime: new Date().toISOString() };
+    await setState(application, "SUBMITTED", "", {
+      ...attempts,
+      submissionID: id,
+      sparkApplicationId,
+      driverInfo: { podName: driverName },
+    });
+    submitted.add(application.metadata.uid ?? "");
+    // It may have changed before the state above was written.
+    const driver = await findDriver();
+    if (driver !== undefined) await copyPhase(application, driver);
+    return { submitted: true, error: "" };
+  }
+
+  async function onDriver({ type, object: pod }: InformerEvent<Pod>): Promise<void> {
+    const application = applications.get(`${pod.metadata.namespace}/${pod.metadata.labels?.[NAME_LABEL]}`);
+    // A new driver may run before its submission has ended.
+    if (application === undefined || !submitted.has(application.metadata.uid ?? "")) return;
+    if (type === "deleted") await setState(application, "FAILED", "driver pod not found");
+    else await copyPhase(application, pod);
+  }
+
+  async function copyPhase(application: SparkApplication, driver: Pod): Promise<void> {
+    for (const [state, error] of statesOf(driver)) await setState(application, state, error);
   }
 
   async function setState({ metadata }: SparkApplication, state: string, errorMessage = "", more: object = {}): Promise<void> {
@@ -67,20 +108,12 @@ export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
     await client.mergePatch(APPLICATIONS, { namespace, name, body: { status }, subresource: "status" });
   }
 
-  return { stop: async () => void (await Promise.all([applications.stop(), drivers.stop()])) };
-}
-
-/** The pod that `spark-submit` in cluster mode creates. */
-function driverOf({ metadata, spec: { image, driver } }: SparkApplication): KubeObject {
-  const { namespace, name, uid } = metadata;
-  const owner = { apiVersion: API_VERSION, kind: "SparkApplication", name, uid, controller: true, blockOwnerDeletion: true };
-  const labels = { ...driver.labels, [NAME_LABEL]: name, "spark-role": "driver", "spark-app-selector": "spark-1" };
-  const container = { name: "spark-kubernetes-driver", image: driver.image ?? image, env: driver.env, args: ["driver"] };
-  const { containers: _, ...rest } = driver.template?.spec ?? { containers: [] };
   return {
-    metadata: { namespace, name: `${name}-driver`, labels, annotations: driver.annotations, ownerReferences: [owner] },
-    spec: { ...rest, containers: [container], restartPolicy: "Never" },
-  } as KubeObject;
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([applications.stop(), drivers.stop()]);
+    },
+  };
 }
 
 /** States that follow from the driver's phase, in order, with the error of the last. */
