@@ -40,8 +40,9 @@ export function sparkCases(sparkSubmit: string, installed: () => Promise<Operato
     expect(await attempt.remaining()).toEqual([]);
   });
 
-  it("spark: the driver that spark-submit creates computes the result of the task", async () => {
+  it("spark: the driver that spark-submit creates computes the result of the task", async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-spark-task-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [main, result] = [join(folder, "main.py"), join(folder, "result")];
     writeFileSync(main, MAIN);
     const custom = { mainApplicationFile: `local://${main}`, executorPath: join(sparkSubmit, "..", "python") };
@@ -58,6 +59,5 @@ export function sparkCases(sparkSubmit: string, installed: () => Promise<Operato
     attempt.play((pod) => (end.exitCode === 0 ? succeeded(pod) : failed(pod, end.exitCode)));
     await attempt.until(Phase.SUCCEEDED);
     expect(readFileSync(result, "utf8")).toBe(`4950 ${attempt.name}`);
-    rmSync(folder, { recursive: true, force: true });
   });
 }

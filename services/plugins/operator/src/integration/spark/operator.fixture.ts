@@ -54,7 +54,15 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
       await setState(application, last ? "FAILED" : "SUBMISSION_FAILED", end.error, { submissionAttempts: attempt });
       if (last) return;
       await sleep(SUBMISSION_RETRY_MS * attempt, undefined, { signal: stopping.signal });
+      await removeDriver(application);
     }
+  }
+
+  /** A submission may fail after it has created the driver's pod, whose name the next one needs. */
+  async function removeDriver(application: SparkApplication): Promise<void> {
+    const driver = { namespace: application.metadata.namespace, name: driverNameOf(application) };
+    await client.delete(PODS, driver);
+    while ((await client.get(PODS, driver)) !== undefined) await sleep(100, undefined, { signal: stopping.signal });
   }
 
   function isCurrent({ metadata: { namespace, name, uid } }: SparkApplication): boolean {
