@@ -42,7 +42,8 @@ const PARTS = {
     files: ["conformance/src/examples/plugins.test.ts", "conformance/src/plugins/task-types"],
     environment: { PLUGIN_EXAMPLES: "full", TASK_TYPES: "full" },
   },
-  // Builds the training operator from its Go module.
+  // Builds the training operator and KubeRay from their Go modules, and installs PySpark, which
+  // needs Java.
   operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {

@@ -11,6 +11,7 @@ export { startScheduler } from "./single-node/scheduler.js";
 // Operators
 export { DASK_DEFINITIONS, type DaskOperatorOptions, findDaskOperator, startDaskOperator } from "./operator/dask-operator.js";
 export { type CustomResourceDefinition, uncheckedDefinition } from "./operator/definitions.js";
+export { findRayOperator, rayDefinitions, type RayOperatorOptions, startRayOperator } from "./operator/ray-operator.js";
 export {
   findTrainingOperator,
   type OperatorOptions,
@@ -32,3 +33,4 @@ export { findFlytectl } from "./program/flytectl.js";
 export { findHelm } from "./program/helm.js";
 export type { InstallOptions } from "./program/install-options.js";
 export { findPrometheusOperatorDefinitions } from "./program/prometheus-operator.js";
+export { findSparkSubmit } from "./program/spark-submit.js";

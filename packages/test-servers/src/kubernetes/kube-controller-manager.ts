@@ -20,6 +20,8 @@ export interface ControllerManagerOptions {
   readonly dataDir: string;
   /** Default: those that the services rely on without nodes. */
   readonly controllers?: readonly string[];
+  /** Controllers beside them. Default: none. */
+  readonly moreControllers?: readonly string[];
   /** Further flags. */
   readonly args?: readonly string[];
   readonly onProgress?: (what: string) => void;
@@ -32,7 +34,7 @@ export function findControllerManager(onProgress?: (what: string) => void): Prom
 }
 
 export async function startControllerManager(options: ControllerManagerOptions): Promise<LocalServer> {
-  const { kubeconfig, dataDir, controllers = DEFAULT_CONTROLLERS, args = [], onProgress, watchdog } = options;
+  const { kubeconfig, dataDir, controllers = DEFAULT_CONTROLLERS, moreControllers = [], args = [], onProgress, watchdog } = options;
   const command = await findControllerManager(onProgress);
   const port = await freePort();
   return startServerProcess({
@@ -40,7 +42,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
     command,
     args: [
       `--kubeconfig=${kubeconfig}`,
-      `--controllers=${controllers.join(",")}`,
+      `--controllers=${[...controllers, ...moreControllers].join(",")}`,
       `--service-account-private-key-file=${join(dataDir, "service-accounts.key")}`,
       "--leader-elect=false",
       "--bind-address=127.0.0.1",

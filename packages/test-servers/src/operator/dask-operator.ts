@@ -1,12 +1,10 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { cacheDir, createOnce, findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
-import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
+import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
+import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
+import { findPythonEnvironment } from "../program/python-environment.js";
 import { type CustomResourceDefinition, uncheckedDefinition } from "./definitions.js";
 
 const VERSION = "2026.3.0";
-const REQUIREMENTS = fileURLToPath(new URL("../../python/dask-operator/requirements.txt", import.meta.url));
 /** Names a Python that has the packages already. */
 const OVERRIDE_VARIABLE = "FLYTE_TS_DASK_OPERATOR_PYTHON";
 
@@ -25,26 +23,8 @@ export const DASK_DEFINITIONS: readonly CustomResourceDefinition[] = ["DaskClust
  * @throws ServerStartError when Python is missing or a package cannot be installed
  */
 export async function findDaskOperator(): Promise<string> {
-  return process.env[OVERRIDE_VARIABLE] ?? (await installedPython());
-}
-
-async function installedPython(): Promise<string> {
-  if (findOnPath("python3") === undefined) throw new ServerStartError("the Dask operator: Python, which runs it, is not on the PATH");
-  const folder = join(cacheDir(), `dask-operator-${VERSION}`);
-  const complete = join(folder, "complete");
-  const python = join(folder, "bin", "python");
-  const create = async () => {
-    rmSync(folder, { recursive: true, force: true });
-    await runProgram("python3", ["-m", "venv", folder]);
-    await runProgram(python, ["-m", "pip", "install", "--quiet", "--no-deps", "-r", REQUIREMENTS]);
-    writeFileSync(complete, "");
-  };
-  await createOnce(folder, { exists: () => existsSync(complete), create }).catch(failInstallation);
-  return python;
-}
-
-function failInstallation(error: unknown): never {
-  throw new ServerStartError(`the Dask operator ${VERSION} cannot be installed: ${(error as Error).message}`);
+  const packages = { title: `the Dask operator ${VERSION}`, name: `dask-operator-${VERSION}`, recipe: "dask-operator" };
+  return process.env[OVERRIDE_VARIABLE] ?? join(await findPythonEnvironment(packages), "python");
 }
 
 export interface DaskOperatorOptions {

@@ -43,9 +43,9 @@ export interface KubernetesFixture extends ServerFixture {
 export interface KubernetesFixtureOptions {
   /**
    * Also run kube-controller-manager's garbage collector, namespace, service account and quota
-   * controllers. Default false.
+   * controllers, and those that are named. Default false.
    */
-  readonly controllers?: boolean;
+  readonly controllers?: boolean | readonly string[];
   /** Authorization mode. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
   /** Further flags of kube-apiserver. */
@@ -107,8 +107,16 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
   };
   try {
     api = await startApi();
-    if (options.controllers)
-      controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, watchdog, onProgress: reportBuild });
+    if (options.controllers) {
+      const moreControllers = options.controllers === true ? [] : options.controllers;
+      controllers = await startControllerManager({
+        kubeconfig: api.kubeconfig,
+        dataDir,
+        moreControllers,
+        watchdog,
+        onProgress: reportBuild,
+      });
+    }
   } catch (error) {
     await etcd.kill();
     rmSync(dir, { recursive: true, force: true });

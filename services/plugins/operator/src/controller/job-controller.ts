@@ -111,7 +111,7 @@ export class JobController {
     // An abort may contain only the attempt's names; the resource's own record has the URIs of its
     // outputs.
     const known = this.#records.requestOf(ref, job) ?? request;
-    const observed = { operator: ref.operator, job, pods: this.watch.podsOf(ref) };
+    const observed = { operator: ref.operator, job, pods: this.watch.podsOf(ref), replaced: this.watch.replacedPodsOf(ref) };
     const reading = job.metadata.deletionTimestamp === undefined ? await this.#reader.read(observed, known) : undefined;
     const terminal = reading?.kind === "ended" && isTerminalStatus(reading.status) ? reading.status : undefined;
     await this.#deletion.deleteAndWait(ref, job.metadata.uid);

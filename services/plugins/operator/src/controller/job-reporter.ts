@@ -12,7 +12,7 @@ import { type JobRef, nameOf } from "./job-ref.js";
 import type { JobWatch } from "./job-watch.js";
 
 export interface JobReporterDeps {
-  readonly watch: Pick<JobWatch, "jobs" | "podsOf">;
+  readonly watch: Pick<JobWatch, "jobs" | "podsOf" | "replacedPodsOf">;
   readonly reader: JobStatusReader;
   readonly ending: JobEnding;
   readonly records: AttemptRecords;
@@ -103,7 +103,8 @@ export class JobReporter {
   async statusOf(ref: JobRef, job: Job, request: TaskRequest): Promise<TaskStatus> {
     const { reader, ending, watch } = this.deps;
     if (ending.has(ref)) return this.#checkAgain(ref, await ending.proceed(ref));
-    const reading = await reader.read({ operator: ref.operator, job, pods: watch.podsOf(ref) }, request);
+    const observed = { operator: ref.operator, job, pods: watch.podsOf(ref), replaced: watch.replacedPodsOf(ref) };
+    const reading = await reader.read(observed, request);
     if (reading.kind === "progress") {
       if (reading.recheckAt !== undefined) this.#queue.addAt(ref.key, reading.recheckAt.getTime());
       return reading.status;

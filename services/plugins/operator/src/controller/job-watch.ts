@@ -82,6 +82,11 @@ export class JobWatch {
     return this.#warnings?.of(uid);
   }
 
+  /** Failed pods of a job that its operator has deleted, in the order of the failures. */
+  replacedPodsOf({ jobKey }: JobRef): readonly Pod[] {
+    return this.#pods.replacedOf(jobKey);
+  }
+
   /** Reason why jobs cannot be followed now. */
   notReadyReason(): string | undefined {
     if (!this.#pods.isSynced) return "the first list of pods is not complete";

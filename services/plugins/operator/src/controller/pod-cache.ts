@@ -1,4 +1,4 @@
-import type { Time } from "@flyte-ts/async";
+import { BoundedMap, type Time } from "@flyte-ts/async";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -12,9 +12,15 @@ export interface PodCacheDeps {
   readonly onChange: (jobKey: string) => void;
 }
 
+/** Jobs whose failed pods are kept. */
+const MAX_JOBS_WITH_FAILURES = 1_000;
+/** Failed pods that are kept for a job: the last ones. */
+const MAX_FAILURES = 8;
+
 /** The pods of all jobs, by one watch on a label that pods of other tasks lack. */
 export class PodCache {
   readonly #byJob = new Map<string, Map<string, Pod>>();
+  readonly #failed = new BoundedMap<string, readonly Pod[]>(MAX_JOBS_WITH_FAILURES);
   #informer: Informer<Pod> | undefined;
 
   constructor(private readonly deps: PodCacheDeps) {}
@@ -58,6 +64,12 @@ export class PodCache {
     return pod && jobKeyOf(pod);
   }
 
+  /** Failed pods of a job that were deleted after their failure, in the order of the failures. */
+  replacedOf(jobKey: string): readonly Pod[] {
+    const existing = this.#byJob.get(jobKey);
+    return (this.#failed.get(jobKey) ?? []).filter(({ metadata }) => existing?.get(metadata.name)?.metadata.uid !== metadata.uid);
+  }
+
   async stop(): Promise<void> {
     await this.#informer?.stop();
   }
@@ -71,7 +83,15 @@ export class PodCache {
     else pods.set(name, object);
     if (pods.size === 0) this.#byJob.delete(jobKey);
     else this.#byJob.set(jobKey, pods);
+    if (type !== "deleted") this.#keepFailure(jobKey, object);
     this.deps.onChange(jobKey);
+  }
+
+  /** A pod that fails while it is being deleted says nothing about its job. */
+  #keepFailure(jobKey: string, pod: Pod): void {
+    if (pod.status?.phase !== "Failed" || pod.metadata.deletionTimestamp !== undefined) return;
+    const others = (this.#failed.get(jobKey) ?? []).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+    this.#failed.set(jobKey, [...others, pod].slice(-MAX_FAILURES));
   }
 }
 

@@ -1,4 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -10,10 +10,13 @@ import type { Operator } from "../operator.js";
 import { createOperators } from "../operators.js";
 import { jobRequest } from "../simulation/sample-requests.js";
 import type { Play } from "./played-kubelet.fixture.js";
+import type { RayJobStatus } from "./ray/dashboard.fixture.js";
 import { NAMESPACE, type TestCluster } from "./test-cluster.fixture.js";
 
-/** Operators answer within a second; the machine may be busy. */
-export const PATIENCE = { timeout: 100_000, interval: 50 };
+/** Operators answer within a second; the machine may be busy. Submissions of Spark queue up. */
+export const PATIENCE = { timeout: process.env["OPERATORS"] === "full" ? 400_000 : 100_000, interval: 50 };
+/** Limit of a test, ms: it waits a few times. */
+export const TEST_TIMEOUT_MS = 3 * PATIENCE.timeout;
 const OPERATORS = createOperators(operatorServiceConfig.parse({ nats: { url: "" } }));
 
 /** The bus and the blob store between a test and the plugin. */
@@ -29,6 +32,8 @@ export interface AttemptChannel {
 export interface AttemptOptions {
   /** Last part of the name of its execution. */
   readonly name: string;
+  /** `custom` of the task. Default: that of the sample. */
+  readonly custom?: JsonObject;
 }
 
 /** An attempt that the test requests and follows. */
@@ -39,7 +44,7 @@ export class Attempt {
   constructor(
     private readonly cluster: TestCluster & AttemptChannel,
     taskType: string,
-    { name }: AttemptOptions,
+    { name, custom }: AttemptOptions,
   ) {
     const operator = OPERATORS.find((each) => each.taskType === taskType);
     if (operator === undefined) throw new Error(`no operator runs ${taskType}`);
@@ -47,7 +52,7 @@ export class Attempt {
     const id = `${taskType}-${name}`;
     const data = `${cluster.dataUri}/${id}`;
     const uris = { inputUri: `${data}/inputs.pb`, outputPrefix: `${data}/0`, rawOutputPrefix: `${data}/raw` };
-    this.request = jobRequest(taskType, undefined, { generatedName: `${id}-n0-0`, ...uris });
+    this.request = jobRequest(taskType, custom, { generatedName: `${id}-n0-0`, ...uris });
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: cluster.ownerUid };
     if (this.request.owner !== undefined) Object.assign(this.request.owner, owner);
   }
@@ -64,6 +69,11 @@ export class Attempt {
 
   play(play: Play): void {
     this.cluster.kubelet.play(this.name, play);
+  }
+
+  /** Sets what Ray's dashboard reports of it; other operators do not ask. */
+  report(status: RayJobStatus | undefined): void {
+    this.cluster.dashboards.report(this.name, status);
   }
 
   writeFile(name: string, bytes: Uint8Array): void {

@@ -57,7 +57,7 @@ export function operatorCases(taskType: string, installed: () => Promise<Operato
     const attempt = await startRunning("status");
     playFailure(attempt);
     const { code, message, kind } = await attempt.failure();
-    expect(code).toBe("DownstreamSystemError");
+    expect(code).toBe(taskType === "ray" ? "TaskFailedWithError" : "DownstreamSystemError");
     expect(message).toMatch(/exit(ed)? ?(with )?code:? ?\(?1|status 1|exit code 1/i);
     expect(kind).toBe(Kind.USER);
   });

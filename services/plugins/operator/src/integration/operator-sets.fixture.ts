@@ -2,14 +2,20 @@ import {
   type CustomResourceDefinition,
   DASK_DEFINITIONS,
   findDaskOperator,
+  findRayOperator,
+  findSparkSubmit,
   findTrainingOperator,
+  rayDefinitions,
   startDaskOperator,
+  startRayOperator,
   startTrainingOperator,
   trainingDefinitions,
   uncheckedDefinition,
 } from "@flyte-ts/test-servers";
 import { testWatchdog } from "@flyte-ts/testing";
-import { startSparkOperatorStandIn } from "./spark-operator.fixture.js";
+import { createDriver } from "./spark/driver.fixture.js";
+import { startSparkOperator } from "./spark/operator.fixture.js";
+import { startSparkSubmit } from "./spark/submit.fixture.js";
 import { logger, type TestCluster } from "./test-cluster.fixture.js";
 
 /** An operator that this machine can run. */
@@ -19,6 +25,8 @@ export interface OperatorSet {
   readonly definitions: readonly CustomResourceDefinition[];
   /** True: the definitions have schemas. */
   readonly checked: boolean;
+  /** The `spark-submit` that the operator uses. Default: none. */
+  readonly sparkSubmit?: string;
   /** Starts the operator, when its definitions exist; resolves to what stops it. */
   start(cluster: TestCluster): Promise<() => Promise<unknown>>;
 }
@@ -30,7 +38,7 @@ const watchdog = testWatchdog();
 
 /** Finds the operators that this machine has, or may install; prints why others are skipped. */
 export async function findOperatorSets(): Promise<OperatorSet[]> {
-  const found = await Promise.allSettled([training(), dask(), Promise.resolve(spark())]);
+  const found = await Promise.allSettled([training(), ray(), dask(), spark()]);
   for (const each of found) if (each.status === "rejected") process.stderr.write(`skipped: ${(each.reason as Error).message}\n`);
   return found.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
 }
@@ -46,6 +54,18 @@ async function training(): Promise<OperatorSet> {
   };
 }
 
+async function ray(): Promise<OperatorSet> {
+  await findRayOperator({ install, onProgress });
+  return {
+    title: "KubeRay",
+    taskTypes: ["ray"],
+    definitions: await rayDefinitions(),
+    checked: true,
+    start: async ({ api: { kubeconfig }, dashboards }) =>
+      (await startRayOperator({ kubeconfig, dashboardProxy: dashboards.url, watchdog })).kill,
+  };
+}
+
 async function dask(): Promise<OperatorSet> {
   const python = await findDaskOperator();
   return {
@@ -57,15 +77,23 @@ async function dask(): Promise<OperatorSet> {
   };
 }
 
-function spark(): OperatorSet {
+/** With the real `spark-submit` if heavy packages may be installed. */
+async function spark(): Promise<OperatorSet> {
+  const command = install ? await findSparkSubmit({ onProgress }) : undefined;
   return {
-    title: "a stand-in for the Spark operator",
+    title: command === undefined ? "a stand-in for the Spark operator" : "a Spark operator with spark-submit",
     taskTypes: ["spark"],
+    ...(command === undefined ? {} : { sparkSubmit: command }),
     definitions: [uncheckedDefinition({ group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" })],
     checked: false,
-    start: async ({ client }) => {
+    start: async ({ client, api }) => {
       await Promise.resolve();
-      return startSparkOperatorStandIn(client, logger).stop;
+      const spark = command === undefined ? undefined : startSparkSubmit({ command, api });
+      const operator = startSparkOperator({ client, logger, submit: spark?.submit ?? createDriver(client) });
+      return async () => {
+        await operator.stop();
+        await spark?.stop();
+      };
     },
   };
 }

@@ -7,11 +7,13 @@ import type { NewJob } from "../job/build-job.js";
 import { buildSample } from "../simulation/build-sample.js";
 import { OUTPUTS } from "../simulation/operator-world.js";
 import { SAMPLES } from "../simulation/samples.js";
-import { Attempt, DesiredState, PATIENCE, Phase } from "./attempt.fixture.js";
+import { Attempt, DesiredState, PATIENCE, Phase, TEST_TIMEOUT_MS } from "./attempt.fixture.js";
 import { operatorCases } from "./operator-cases.fixture.js";
 import { type OperatorCluster, startOperatorCluster } from "./operator-cluster.fixture.js";
 import { findOperatorSets } from "./operator-sets.fixture.js";
 import { playRunning, playSuccess } from "./plays.fixture.js";
+import { rayCases } from "./ray/cases.fixture.js";
+import { sparkCases } from "./spark/cases.fixture.js";
 import { NAMESPACE } from "./test-cluster.fixture.js";
 
 // Operators and the Kubernetes API are real, pods are played.
@@ -28,7 +30,7 @@ describe.skipIf(sets.length === 0)("on a real kube-apiserver", () => {
     await cluster?.stop();
   });
 
-  describe.concurrent.each(sets)("$title", { timeout: 300_000 }, (set) => {
+  describe.concurrent.each(sets)("$title", { timeout: TEST_TIMEOUT_MS }, (set) => {
     const [taskType = ""] = set.taskTypes;
     const servesAll = () => {
       const served = cluster.controller.watch.served.map((operator) => operator.taskType);
@@ -70,6 +72,8 @@ describe.skipIf(sets.length === 0)("on a real kube-apiserver", () => {
     });
 
     for (const type of set.taskTypes) operatorCases(type, installed);
+    if (set.taskTypes.includes("ray")) rayCases(installed);
+    if (set.sparkSubmit !== undefined) sparkCases(set.sparkSubmit, installed);
   });
 });
 

@@ -2,30 +2,35 @@ import { CONFIG_MAPS, createKubeClient, type KubeApplier, type KubeClient, NAMES
 import { createLogger } from "@flyte-ts/telemetry";
 import { kubernetesFixture, type KubernetesFixture } from "@flyte-ts/testing";
 import { type PlayedKubelet, startPlayedKubelet } from "./played-kubelet.fixture.js";
+import { type RayDashboards, startRayDashboards } from "./ray/dashboard.fixture.js";
 
 export const NAMESPACE = "p-development";
 export const logger = createLogger({ service: "test", level: "silent" });
 
-/** A real kube-apiserver with its controllers; nodes are played. */
+/** A real kube-apiserver with its controllers; nodes and dashboards of Ray are played. */
 export interface TestCluster {
   readonly api: KubernetesFixture;
   readonly client: KubeClient & KubeApplier;
   readonly kubelet: PlayedKubelet;
+  readonly dashboards: RayDashboards;
   /** Uid of the object that owns all jobs. */
   readonly ownerUid: string;
   stop(): Promise<void>;
 }
 
 export async function startTestCluster(): Promise<TestCluster> {
-  const api = await kubernetesFixture({ controllers: true });
+  // KubeRay submits by a Job.
+  const api = await kubernetesFixture({ controllers: ["job-controller"] });
   const client = await createKubeClient({ kubeconfig: api.kubeconfig });
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   const owner = await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace: NAMESPACE } });
   const kubelet = startPlayedKubelet(client, logger);
+  const dashboards = await startRayDashboards();
   const stop = async () => {
+    await dashboards.stop();
     await kubelet.stop();
     await client.close();
     await api.stop();
   };
-  return { api, client, kubelet, ownerUid: owner.metadata.uid ?? "", stop };
+  return { api, client, kubelet, dashboards, ownerUid: owner.metadata.uid ?? "", stop };
 }

@@ -11,25 +11,35 @@ interface PodFailure {
   readonly at: number;
 }
 
+export interface JobPods {
+  readonly operator: Operator;
+  readonly pods: readonly Pod[];
+  /** Failed pods that the operator has deleted, in the order of the failures. */
+  readonly replaced: readonly Pod[];
+}
+
 /**
  * Adds to an operator's failure the end of the pod that failed first, since operators report
  * neither exit codes nor kills. A kill for lack of memory, or by the node, replaces the code and
- * the kind of the failure.
+ * the kind of the failure. A failure of the system may be the kill of a pod that the operator has
+ * replaced.
  */
 export function explainFailure(
   failure: PermanentFailure | RetryableFailure,
-  { operator, pods }: { readonly operator: Operator; readonly pods: readonly Pod[] },
+  { operator, pods, replaced }: JobPods,
 ): PermanentFailure | RetryableFailure {
   if (!failure.recoverable) return failure;
-  const first = pods
-    .filter((pod) => operator.decides(pod))
-    .flatMap(failureOf)
-    .toSorted((a, b) => a.at - b.at)[0];
-  if (first === undefined) return failure;
-  const { code, kind } = first.failure.details;
-  const killed = code === OOM_KILLED || kind === "SYSTEM";
-  const message = `${failure.message}\n${first.pod.metadata.name}: ${first.failure.message.trim()}`;
-  return new RetryableFailure({ ...failure.details, message, ...(killed ? { code, kind } : {}) });
+  const failuresOf = (some: readonly Pod[]) => some.filter((pod) => operator.decides(pod)).flatMap(failureOf);
+  const lost = failure.details.kind === "SYSTEM" ? failuresOf(replaced).findLast(isKill) : undefined;
+  const cause = lost ?? failuresOf(pods).toSorted((a, b) => a.at - b.at)[0];
+  if (cause === undefined) return failure;
+  const { code, kind } = cause.failure.details;
+  const message = `${failure.message}\n${cause.pod.metadata.name}: ${cause.failure.message.trim()}`;
+  return new RetryableFailure({ ...failure.details, message, ...(isKill(cause) ? { code, kind } : {}) });
+}
+
+function isKill({ failure: { details } }: PodFailure): boolean {
+  return details.code === OOM_KILLED || details.kind === "SYSTEM";
 }
 
 function failureOf(pod: Pod): PodFailure[] {

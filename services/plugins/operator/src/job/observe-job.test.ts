@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
+import { RetryableFailure } from "@flyte-ts/task-plugin";
 import { describe, expect, it } from "vitest";
 import { kubeflowOperators } from "../kubeflow/kubeflow.js";
 import type { Job } from "../operator.js";
@@ -147,6 +148,18 @@ describe("a failed job", () => {
     const status = restarted.status?.containerStatuses?.[0];
     if (status !== undefined) status.lastState = { terminated: { exitCode: 137, reason: "OOMKilled" } };
     expect(observe(failed, [restarted]).state).toMatchObject({ failure: { details: { code: "OOMKilled" } } });
+  });
+
+  it("is explained by the kill of a replaced pod only if it is the system's", () => {
+    const options = { gracePeriods: GRACE, operatorTimeoutMs: minutes(1), now: NOW };
+    const replaced = [exited("a", 137, 1, "OOMKilled"), exited("b", 1, 2)];
+    const codeOf = (kind: "USER" | "SYSTEM") => {
+      const failure = new RetryableFailure({ code: "Lost", kind, message: "m" });
+      const failing = { ...operator, status: () => ({ kind: "failed", failure }) as const };
+      const { state } = observeJob({ operator: failing, job: failed, pods: [exited("c", 1, 0)], replaced }, options);
+      return state.kind === "failed" ? state.failure.details.code : "";
+    };
+    expect([codeOf("SYSTEM"), codeOf("USER")]).toEqual(["OOMKilled", "Lost"]);
   });
 
   it("keeps the operator's text without such a pod", () => {

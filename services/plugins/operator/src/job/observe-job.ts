@@ -10,6 +10,8 @@ export interface ObservedJob {
   readonly operator: Operator;
   readonly job: Job;
   readonly pods: readonly Pod[];
+  /** Failed pods that the operator has deleted, in the order of the failures. Default: none. */
+  readonly replaced?: readonly Pod[];
 }
 
 /** Returns the latest warning of Kubernetes about the object of this uid. */
@@ -38,9 +40,10 @@ export interface JobObservation {
  * Derives the state of a job from its resource and its pods. Pure. Operators do not see why a pod
  * cannot start, so pending pods add reasons, and a pod that can never start fails the job.
  */
-export function observeJob({ operator, job, pods }: ObservedJob, options: ObserveOptions): JobObservation {
+export function observeJob({ operator, job, pods, replaced = [] }: ObservedJob, options: ObserveOptions): JobObservation {
   const state = operator.status(job, pods);
-  if (state.kind === "failed") return { state: { ...state, failure: explainFailure(state.failure, { operator, pods }) }, premature: false };
+  if (state.kind === "failed")
+    return { state: { ...state, failure: explainFailure(state.failure, { operator, pods, replaced }) }, premature: false };
   if (state.kind === "succeeded") return { state, premature: false };
   if (job.metadata.deletionTimestamp !== undefined) return { state: { kind: "failed", failure: deletedByOthers(job) }, premature: true };
   const pending = summarizePending(pods, options);

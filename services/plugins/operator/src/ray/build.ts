@@ -28,8 +28,7 @@ export function buildRayJob(request: TaskRequest, pods: RolePodBuilder, settings
     entrypoint: shellCommand(primaryOf(spec, primaryContainer)?.args ?? []),
     ...shutdown(job, settings),
     ...(environment === undefined ? {} : { runtimeEnvYAML: environment }),
-    ...(settings.submissionMode === "" ? {} : { submissionMode: settings.submissionMode }),
-    submitterPodTemplate: submitterTemplate(pods, settings),
+    ...submission(pods, settings),
     rayClusterSpec: {
       headGroupSpec: {
         serviceType: settings.serviceType,
@@ -44,11 +43,22 @@ export function buildRayJob(request: TaskRequest, pods: RolePodBuilder, settings
   };
 }
 
-/** The task's time to live applies only when the task itself enables the shutdown. */
+/**
+ * The task's time to live applies only when the task itself enables the shutdown. KubeRay refuses a
+ * time to live without a shutdown.
+ */
 function shutdown(job: RayJob, settings: RaySettings): JsonObject {
   if (job.shutdownAfterJobFinishes) return { shutdownAfterJobFinishes: true, ttlSecondsAfterFinished: job.ttlSecondsAfterFinished };
   const { shutdownAfterJobFinishes, ttlSecondsAfterFinished } = settings;
-  return { shutdownAfterJobFinishes, ttlSecondsAfterFinished };
+  return { shutdownAfterJobFinishes, ...(shutdownAfterJobFinishes ? { ttlSecondsAfterFinished } : {}) };
+}
+
+/** Only a Kubernetes Job has a pod that submits; KubeRay refuses its template in SidecarMode. */
+function submission(pods: RolePodBuilder, settings: RaySettings): JsonObject {
+  const { submissionMode } = settings;
+  const mode: JsonObject = submissionMode === "" ? {} : { submissionMode };
+  if (submissionMode === "HTTPMode" || submissionMode === "SidecarMode") return mode;
+  return { ...mode, submitterPodTemplate: submitterTemplate(pods, settings) };
 }
 
 function workerGroup(group: WorkerGroupSpec, pods: RolePodBuilder, settings: RaySettings): JsonObject {

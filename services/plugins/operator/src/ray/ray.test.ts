@@ -107,6 +107,12 @@ describe("a RayJob", () => {
     });
   });
 
+  it("has no time to live without a shutdown, which KubeRay refuses", () => {
+    const { spec } = buildSample("ray", {}, { settings: { ray: { shutdownAfterJobFinishes: false } } });
+    expect(spec).toMatchObject({ shutdownAfterJobFinishes: false });
+    expect("ttlSecondsAfterFinished" in spec).toBe(false);
+  });
+
   it("reads the older runtime environment", () => {
     const runtimeEnv = Buffer.from('{"pip": ["numpy"]}').toString("base64");
     expect(buildSample("ray", { runtimeEnv }).spec.runtimeEnvYAML).toBe('{"pip":["numpy"]}');
@@ -122,6 +128,7 @@ describe("a RayJob", () => {
     };
     const { spec } = buildSample("ray", {}, { settings: { ray } });
     expect(spec.submissionMode).toBe("HTTPMode");
+    expect("submitterPodTemplate" in spec).toBe(false);
     const { rayStartParams, template } = clusterOf(spec).headGroupSpec;
     expect(rayStartParams).toMatchObject({ "object-store-memory": "1" });
     expect(template.spec.serviceAccountName).toBe("ray");
@@ -156,7 +163,11 @@ describe("the state of a RayJob", () => {
     [{ jobDeploymentStatus: "Suspended" }, { phase: "QUEUED", reason: "Suspended" }],
     [{ jobDeploymentStatus: "Complete" }, { kind: "succeeded" }],
     [
-      { jobDeploymentStatus: "Failed", reason: "AppFailed", message: "exit 1" },
+      { jobDeploymentStatus: "Complete", jobStatus: "STOPPED" },
+      { kind: "failed", failure: { details: { kind: "USER" } } },
+    ],
+    [
+      { jobDeploymentStatus: "Failed", jobStatus: "FAILED", reason: "AppFailed", message: "exit 1" },
       {
         kind: "failed",
         failure: {
@@ -165,6 +176,11 @@ describe("the state of a RayJob", () => {
           details: { code: "TaskFailedWithError", kind: "USER", cleanup: true },
         },
       },
+    ],
+    // KubeRay says this of a job that was lost with its head.
+    [
+      { jobDeploymentStatus: "Failed", jobStatus: "RUNNING", reason: "AppFailed", message: "Ray job not found" },
+      { failure: { recoverable: true, details: { kind: "SYSTEM" } } },
     ],
     [{ jobDeploymentStatus: "Failed", reason: "DeadlineExceeded" }, { failure: { recoverable: true, details: { kind: "SYSTEM" } } }],
     [

@@ -27,6 +27,7 @@ export function rayStatus(job: Job): JobState {
   const endedAt = parseTime(status.endTime);
   switch (status.jobDeploymentStatus ?? "") {
     case "Complete":
+      if (status.jobStatus === "STOPPED") return { kind: "failed", failure: failure(job, { ...status, reason: "AppFailed" }), endedAt };
       return { kind: "succeeded", endedAt };
     case "Failed":
       return { kind: "failed", failure: failure(job, status), endedAt };
@@ -62,14 +63,15 @@ function progress({ jobDeploymentStatus: status = "" }: RayStatus): JobState {
   }
 }
 
-/**
- * Reasons that count as the user's errors: the task's own process failed. All other failures are
- * the system's.
- */
-const USER_REASONS: ReadonlySet<string> = new Set(["AppFailed"]);
+/** Ends of Ray's own job that are not a success. */
+const FAILED_JOBS: ReadonlySet<string> = new Set(["FAILED", "STOPPED"]);
 
-function failure({ metadata }: Job, { reason = "", message = "" }: RayStatus): PermanentFailure | RetryableFailure {
-  const kind: FailureKind = USER_REASONS.has(reason) ? "USER" : "SYSTEM";
+/**
+ * A failure is the user's when the task's own process failed, and the system's otherwise. KubeRay
+ * also says AppFailed of a job that was lost with its head; Ray has then reported no end.
+ */
+function failure({ metadata }: Job, { jobStatus = "", reason = "", message = "" }: RayStatus): PermanentFailure | RetryableFailure {
+  const kind: FailureKind = reason === "AppFailed" && FAILED_JOBS.has(jobStatus) ? "USER" : "SYSTEM";
   const text = `Failed to run Ray job ${metadata.name} with error: [${reason}] ${message}`;
   if (reason === "ValidationFailed") return new PermanentFailure({ code: "BadTaskSpecification", message: text });
   return new RetryableFailure({ code: "TaskFailedWithError", kind, message: text, cleanup: true });
