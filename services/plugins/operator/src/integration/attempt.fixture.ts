@@ -1,4 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -29,6 +29,10 @@ export interface AttemptChannel {
 export interface AttemptOptions {
   /** Last part of the name of its execution. */
   readonly name: string;
+  /** Number of earlier attempts. Default: 0. */
+  readonly retry?: number;
+  /** `custom` of the task. Default: that of the sample. */
+  readonly custom?: JsonObject;
 }
 
 /** An attempt that the test requests and follows. */
@@ -39,15 +43,15 @@ export class Attempt {
   constructor(
     private readonly cluster: TestCluster & AttemptChannel,
     taskType: string,
-    { name }: AttemptOptions,
+    { name, retry = 0, custom }: AttemptOptions,
   ) {
     const operator = OPERATORS.find((each) => each.taskType === taskType);
     if (operator === undefined) throw new Error(`no operator runs ${taskType}`);
     this.operator = operator;
     const id = `${taskType}-${name}`;
     const data = `${cluster.dataUri}/${id}`;
-    const uris = { inputUri: `${data}/inputs.pb`, outputPrefix: `${data}/0`, rawOutputPrefix: `${data}/raw` };
-    this.request = jobRequest(taskType, undefined, { generatedName: `${id}-n0-0`, ...uris });
+    const uris = { inputUri: `${data}/inputs.pb`, outputPrefix: `${data}/${retry}`, rawOutputPrefix: `${data}/raw` };
+    this.request = jobRequest(taskType, custom, { generatedName: `${id}-n0-${retry}`, ...uris });
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: cluster.ownerUid };
     if (this.request.owner !== undefined) Object.assign(this.request.owner, owner);
   }

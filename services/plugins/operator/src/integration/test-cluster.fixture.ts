@@ -16,8 +16,9 @@ export interface TestCluster {
   stop(): Promise<void>;
 }
 
-export async function startTestCluster(): Promise<TestCluster> {
-  const api = await kubernetesFixture({ controllers: true });
+/** `apiArgs`: further flags of kube-apiserver. */
+export async function startTestCluster(apiArgs: readonly string[] = []): Promise<TestCluster> {
+  const api = await kubernetesFixture({ controllers: true, args: apiArgs });
   const client = await createKubeClient({ kubeconfig: api.kubeconfig });
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   const owner = await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace: NAMESPACE } });
