@@ -41,7 +41,10 @@ const PARTS = {
   // Installs PySpark, Ray and Dask from PyPI; Spark needs Java.
   plugins: { files: ["conformance/src/examples/plugins.test.ts"], environment: { PLUGIN_EXAMPLES: "full" } },
   // Builds the training operator from its Go module.
-  operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
+  operators: {
+    files: ["services/plugins/operator/src/integration", "services/plugins/pod/src/load.integration.test.ts"],
+    environment: { OPERATORS: "full", OPERATOR_KILLS: "60" },
+  },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {
     files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],

@@ -211,6 +211,21 @@ describe("PodController", () => {
     expect(world.cluster.pods.size).toBe(0);
   });
 
+  it("an ended pod is kept while a second creation of it may take effect", async () => {
+    world.cluster.faults.push("createLate");
+    await send(DesiredState.RUN);
+    await send(DesiredState.RUN);
+    world.complete(podRequest());
+    await settlePromises();
+    await send(DesiredState.FINALIZE, { deleteResources: true });
+    await clock.advance(45_000);
+    expect(world.startCount(podRequest())).toBe(1);
+    await bus.redeliver();
+    await settlePromises();
+    expect(world.cluster.pods.size).toBe(0);
+    expect(bus.unacknowledged).toBe(0);
+  });
+
   it("all attempts of a resource include those whose creation has no answer", async () => {
     await clock.advance(60_000);
     world.cluster.faults.push("createLate");

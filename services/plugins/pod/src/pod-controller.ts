@@ -157,7 +157,7 @@ export class PodController {
     const pod = await this.#getPod(request);
     if (pod === undefined || !belongsToAttempt(pod, request)) {
       this.#creations.requireSettled(request);
-      this.#creations.requireEarlierSettled();
+      if (!wasSubmitted(request)) this.#creations.requireEarlierSettled();
       return { phase: "ABORTED" };
     }
     // An abort may contain only the attempt's names; the pod's own record has the URIs of its
@@ -197,8 +197,9 @@ export class PodController {
     const known = this.#informer?.get(key);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
-    await this.#delete(request, known?.metadata.uid);
+    // Until then the ended pod prevents another of its name.
     this.#creations.requireSettled(request);
+    await this.#delete(request, known?.metadata.uid);
   }
 
   async #findOrCreate(request: TaskRequest): Promise<{ readonly pod: Pod; readonly created: boolean }> {

@@ -119,7 +119,7 @@ export class JobController {
     if (job === undefined || !belongsToAttempt(job, request)) {
       if (job === undefined) await this.#deletion.waitForPods(ref);
       this.#creations.requireSettled(request);
-      this.#creations.requireEarlierSettled();
+      if (!wasSubmitted(request)) this.#creations.requireEarlierSettled();
       return { phase: "ABORTED" };
     }
     // An abort may contain only the attempt's names; the resource's own record has the URIs of its
@@ -157,8 +157,9 @@ export class JobController {
     const known = this.watch.jobs.get(ref);
     this.watch.jobs.forget(ref);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
-    await this.#api.delete(ref, known?.metadata.uid);
+    // Until then the ended job prevents another of its name.
     this.#creations.requireSettled(request);
+    await this.#api.delete(ref, known?.metadata.uid);
   }
 
   async #findOrCreate(ref: JobRef, request: TaskRequest): Promise<{ readonly job: Job; readonly created: boolean }> {

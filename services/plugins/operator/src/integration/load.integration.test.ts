@@ -1,15 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CUSTOM_RESOURCE_DEFINITIONS } from "@flyte-ts/kubernetes";
 import { serviceNames } from "@flyte-ts/service-manifest";
-import { kubernetesSkipReason } from "@flyte-ts/testing";
+import { type AuditLog, createAuditLog, kubernetesSkipReason, memoryMib } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { manifest } from "../manifest.js";
 import { OUTPUTS } from "../simulation/operator-world.js";
 import { Attempt, DesiredState, Phase } from "./attempt.fixture.js";
-import { type AuditLog, createAuditLog } from "./audit-log.fixture.js";
 import { findOperatorSets } from "./operator-sets.fixture.js";
 import { PLUGIN_PROGRAM, type PluginProcess, startPluginProcess } from "./plugin-process.fixture.js";
+import { running } from "./pod-status.fixture.js";
 import { playRunning, playSuccess } from "./plays.fixture.js";
 
 // `OPERATORS=full`: as many jobs as one service is promised to bear.
@@ -20,7 +20,7 @@ const MAX_CALLS_PER_JOB_AND_MINUTE = 2;
 const MAX_RSS_MIB = 150;
 const TASK_TYPE = "spark";
 const PATIENCE = { timeout: 600_000, interval: 1_000 };
-const canRun = existsSync(PLUGIN_PROGRAM) && (await kubernetesSkipReason()) === undefined;
+const canRun = process.platform === "linux" && existsSync(PLUGIN_PROGRAM) && (await kubernetesSkipReason()) === undefined;
 
 describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () => {
   let audit: AuditLog;
@@ -70,7 +70,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
     const underWay = await callsPerJob(async () => {
       await sleep(MEASURED_MS / 2);
       // Each pod changes once.
-      for (const attempt of attempts) playRunning(attempt);
+      for (const attempt of attempts) attempt.play((pod) => running(pod));
       await sleep(MEASURED_MS / 2);
     });
     const rssUnderWay = memoryMib(service.pid(), "VmRSS");
@@ -91,9 +91,3 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
     expect(peak, figures).toBeLessThanOrEqual(MAX_RSS_MIB);
   });
 });
-
-/** A figure of a process's memory from `/proc`, MiB. */
-function memoryMib(pid: number, field: "VmRSS" | "VmHWM"): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024);
-}

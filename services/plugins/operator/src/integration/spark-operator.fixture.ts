@@ -30,14 +30,19 @@ const ENDED: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
  */
 export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
   const onError = (error: unknown) => logger.info({ error: String(error) }, "the application is seen to again at its next change");
+  const actions = new Map<string, Promise<void>>();
+  /** Acts for an application when its earlier actions are done: a state never precedes another. */
+  const inOrder = (key: string, act: () => Promise<void>) => {
+    actions.set(key, (actions.get(key) ?? Promise.resolve()).then(act).catch(onError));
+  };
   const applications = createInformer<SparkApplication>({
     client,
     ref: APPLICATIONS,
     logger,
-    onEvent: ({ type, object }) => void (type === "deleted" ? undefined : submit(object).catch(onError)),
+    onEvent: ({ type, key, object }) => (type === "deleted" ? void actions.delete(key) : inOrder(key, () => submit(object))),
   });
   const onPod = async ({ type, object: pod }: InformerEvent<Pod>) => {
-    const application = applications.get(`${pod.metadata.namespace}/${pod.metadata.labels?.[NAME_LABEL]}`);
+    const application = applications.get(applicationOf(pod));
     const states = type === "deleted" ? [["FAILED", "driver pod not found"] as const] : statesOf(pod);
     for (const [state, errorMessage] of states) if (application !== undefined) await setState(application, state, errorMessage);
   };
@@ -46,7 +51,7 @@ export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
     ref: PODS,
     labelSelector: `${NAME_LABEL},spark-role=driver`,
     logger,
-    onEvent: (event) => void onPod(event).catch(onError),
+    onEvent: (event) => inOrder(applicationOf(event.object), () => onPod(event)),
   });
 
   async function submit(application: SparkApplication): Promise<void> {
@@ -68,6 +73,11 @@ export function startSparkOperatorStandIn(client: KubeClient, logger: Logger) {
   }
 
   return { stop: async () => void (await Promise.all([applications.stop(), drivers.stop()])) };
+}
+
+/** Key of a pod's application. */
+function applicationOf({ metadata: { namespace, labels } }: Pod): string {
+  return `${namespace}/${labels?.[NAME_LABEL]}`;
 }
 
 /** The pod that `spark-submit` in cluster mode creates. */
