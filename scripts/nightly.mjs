@@ -13,7 +13,6 @@ const PARTS = {
     files: [
       "packages/task-plugin/src/harness/simulation.test.ts",
       "services/plugins/operator/src/simulation.test.ts",
-      "services/plugins/pod/src/simulation.test.ts",
       "services/plugins/web-api/src/simulation.test.ts",
     ],
     environment: { PLUGIN_SEEDS: "2000" },
