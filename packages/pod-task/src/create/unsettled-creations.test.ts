@@ -50,7 +50,7 @@ describe("creations", () => {
     await expect(create(refusal)).rejects.toBe(refusal);
   });
 
-  it("of earlier processes may take effect for a time after the start", async () => {
+  it("started by earlier processes may take effect for a time after the start", async () => {
     creations.takeOver();
     expect(() => creations.requireEarlierSettled()).toThrow(RetryLater);
     expect(() => creations.addAttempts([], request.owner)).toThrow(RetryLater);
