@@ -44,7 +44,10 @@ const PARTS = {
   },
   // Builds the training operator and KubeRay from their Go modules, and installs PySpark, which
   // needs Java.
-  operators: { files: ["services/plugins/operator/src/integration"], environment: { OPERATORS: "full", OPERATOR_KILLS: "60" } },
+  operators: {
+    files: ["services/plugins/operator/src/integration", "services/plugins/pod/src/load.integration.test.ts"],
+    environment: { OPERATORS: "full", OPERATOR_KILLS: "60" },
+  },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {
     files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],

@@ -9,6 +9,7 @@ export {
   type ObjectName,
   type PatchOptions,
   type PodLogOptions,
+  REQUEST_TIMEOUT_MS,
   type WatchEvent,
   type WatchOptions,
 } from "./client/client.js";

@@ -135,6 +135,8 @@ interface DiscoveredResource {
 }
 
 const JSON_TYPE = "application/json";
+/** Default timeout of a request, ms. */
+export const REQUEST_TIMEOUT_MS = 30_000;
 /**
  * Skips field validation: otherwise the server decodes each object twice, to warn of unknown
  * fields. No caller reads warnings, and invalid objects are rejected all the same.
@@ -155,12 +157,14 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   /** Base path: a proxy may serve a cluster below one. */
   readonly #base: string;
   readonly #userAgent: string;
+  readonly #timeoutMs: number;
   readonly #requests: Agent;
   readonly #watches: Agent;
 
-  constructor(access: ApiAccess, { maxConnections = 32, timeoutMs = 30_000, userAgent = "flyte-ts" }: KubeClientOptions) {
+  constructor(access: ApiAccess, { maxConnections = 32, timeoutMs = REQUEST_TIMEOUT_MS, userAgent = "flyte-ts" }: KubeClientOptions) {
     this.#access = access;
     this.#userAgent = userAgent;
+    this.#timeoutMs = timeoutMs;
     this.#server = new URL(access.server);
     this.#base = this.#server.pathname.replace(/\/+$/, "");
     const connect = { ...access.tls, timeout: 10_000 };
@@ -205,7 +209,9 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, { metadataOnly }: CreateOptions = {}): Promise<T> {
-    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace) + SKIP_FIELD_VALIDATION, {
+    // The server stops when this client has stopped waiting: the object does not appear later.
+    const query = `${SKIP_FIELD_VALIDATION}&timeout=${this.#timeoutMs}ms`;
+    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace) + query, {
       body: object,
       accept: metadataOnly ? METADATA_TYPE : JSON_TYPE,
     });

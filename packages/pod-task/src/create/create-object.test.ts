@@ -1,3 +1,4 @@
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { create } from "@bufbuild/protobuf";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -13,8 +14,10 @@ import { podSettings } from "../settings.js";
 import { decodeAttemptAnnotation } from "./attempt-annotation.js";
 import { createAttemptObject } from "./create-object.js";
 import { buildWithPrerequisites } from "./create-pod.js";
+import { UnsettledCreations } from "./unsettled-creations.js";
 
 const RAY_JOBS: ResourceRef = { group: "ray.io", version: "v1", plural: "rayjobs", namespaced: true };
+const creations = new UnsettledCreations({ clock: new ManualTime() });
 const config = podSettings.parse({ environment: { env: { REGION: "eu" } } });
 
 interface RayJob extends KubeObject {
@@ -55,7 +58,7 @@ describe("an operator's resource", () => {
   let request: TaskRequest;
   const build = () =>
     buildWithPrerequisites(request, { client: api, store, config, defaultPodTemplate: "", templateNamespace: "" }, buildJob);
-  const createJob = async () => createAttemptObject(await build(), request, { client: api, ref: RAY_JOBS, kind: "RayJob" });
+  const createJob = async () => createAttemptObject(await build(), request, { client: api, creations, ref: RAY_JOBS, kind: "RayJob" });
 
   beforeEach(() => {
     api = new FakeApi();

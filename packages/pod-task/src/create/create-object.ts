@@ -4,12 +4,14 @@ import { RetryLater } from "@flyte-ts/task-plugin";
 import { annotateAttempt } from "./attempt-annotation.js";
 import { asRetryLater, toCreateError } from "./create-error.js";
 import { describeObject, requireAttemptObject } from "./ownership.js";
+import type { UnsettledCreations } from "./unsettled-creations.js";
 
 export interface CreateObjectOptions {
   readonly client: Pick<KubeClient, "get" | "create">;
   readonly ref: ResourceRef;
   /** Such as `Pod`. */
   readonly kind: string;
+  readonly creations: Pick<UnsettledCreations, "track">;
 }
 
 /**
@@ -17,7 +19,11 @@ export interface CreateObjectOptions {
  * name exists, adopts it when an earlier try created it for this attempt.
  * @throws PermanentFailure, RetryableFailure, RetryLater
  */
-export async function createAttemptObject<T extends KubeObject>(
+export function createAttemptObject<T extends KubeObject>(object: T, request: TaskRequest, options: CreateObjectOptions): Promise<T> {
+  return options.creations.track(request, () => createOrAdopt(object, request, options));
+}
+
+async function createOrAdopt<T extends KubeObject>(
   object: T,
   request: TaskRequest,
   { client, ref, kind }: CreateObjectOptions,

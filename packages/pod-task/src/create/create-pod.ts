@@ -10,6 +10,7 @@ import type { OnePodConfig } from "../one-pod/one-pod-config.js";
 import type { Pod } from "../pod-types.js";
 import { asRetryLater } from "./create-error.js";
 import { createAttemptObject } from "./create-object.js";
+import type { UnsettledCreations } from "./unsettled-creations.js";
 import { ensurePrerequisites, type PrerequisiteDeps } from "./pod-prerequisites.js";
 
 export interface BuildDeps extends PrerequisiteDeps {
@@ -20,6 +21,7 @@ export interface CreatePodDeps extends BuildDeps {
   readonly client: Pick<KubeClient, "get" | "create">;
   /** Tasks of operators that run as one pod each. Default: none. */
   readonly onePod?: OnePodConfig | undefined;
+  readonly creations: Pick<UnsettledCreations, "track">;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface CreatePodDeps extends BuildDeps {
  */
 export async function createPod(request: TaskRequest, deps: CreatePodDeps): Promise<Pod> {
   const pod = await buildWithPrerequisites(request, deps, (prepared, options) => buildPod(prepared, { ...options, onePod: deps.onePod }));
-  return createAttemptObject(pod, request, { client: deps.client, ref: PODS, kind: "Pod" });
+  return createAttemptObject(pod, request, { client: deps.client, creations: deps.creations, ref: PODS, kind: "Pod" });
 }
 
 /**

@@ -3,6 +3,11 @@ import type { KubeObject } from "@flyte-ts/kubernetes";
 import { RetryLater, RetryableFailure } from "@flyte-ts/task-plugin";
 import { decodeAttemptAnnotation } from "./attempt-annotation.js";
 
+/** True when both are the same resource. */
+export function isSameOwner(one: TaskRequest["owner"], other: TaskRequest["owner"]): boolean {
+  return one !== undefined && one.uid === other?.uid;
+}
+
 /** True when the object belongs to this resource. */
 export function isOwnedBy({ metadata }: KubeObject, owner: TaskRequest["owner"]): boolean {
   return owner !== undefined && metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;

@@ -128,7 +128,10 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
         "some attempts of the workflow still run; the abort is retried",
       );
     } catch (error) {
-      logger.warn({ workflow: request.workflowKey, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
+      const { workflowKey: workflow } = request;
+      if (error instanceof RetryLater)
+        logger.info({ workflow, reason: error.message }, "the abort of a workflow's attempts is retried later");
+      else logger.warn({ workflow, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
     }
     message.nak(redeliveryDelay(message.deliveries - 1, random));
   }

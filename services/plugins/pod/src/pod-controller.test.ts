@@ -2,79 +2,16 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, MemoryStore, pluginConformance, type PluginEnvironment, sampleRequest } from "@flyte-ts/task-plugin/harness";
-import { createLogger } from "@flyte-ts/telemetry";
+import { MemoryBus, pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { controllerSettings, podServiceConfig } from "./config.js";
-import { podPlugin } from "./plugin.js";
-import { SimulatedCluster } from "./simulation/simulated-cluster.js";
-import { PodController } from "./pod-controller.js";
+import { config, logger, outputs, podRequest, PodWorld } from "./simulation/pod-world.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
-const config = podServiceConfig.parse({ nats: { url: "" }, warningEvents: false });
-const settings = { ...controllerSettings(config), config: config.pods };
-
-function podRequest(over: Partial<TaskRequest> = {}): TaskRequest {
-  const request = sampleRequest("python-task", over);
-  request.template = create(TaskTemplateSchema, {
-    id: { name: "tasks.work" },
-    type: "python-task",
-    interface: create(TypedInterfaceSchema, { outputs: { variables: { o0: {} } } }),
-    target: { case: "container", value: { image: "example/image:1", args: ["run", "{{.input}}"] } },
-  });
-  request.inputs = create(LiteralMapSchema, { literals: { a: { hash: "in" } } });
-  return request;
-}
-
-const outputs = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }));
 const key = attemptKey(podRequest());
-
-class PodWorld implements PluginEnvironment {
-  clock: ManualTime | undefined;
-  readonly cluster = new SimulatedCluster(() => this.clock);
-  readonly store = new MemoryStore();
-  readonly archive = { archive: () => [], waitUntilArchived: () => Promise.resolve() };
-
-  plugin(clock: ManualTime) {
-    this.clock = clock;
-    return podPlugin(
-      new PodController({ ...settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
-      config,
-    );
-  }
-
-  request = () => podRequest();
-
-  invalidRequest(): TaskRequest {
-    const request = podRequest();
-    if (request.template !== undefined) request.template.target = { case: undefined };
-    return request;
-  }
-
-  complete(request: TaskRequest): void {
-    if (this.cluster.pods.get(attemptKey(request))?.status?.phase !== "Pending") return;
-    this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
-    const finishedAt = this.clock === undefined ? "" : new Date(this.clock.now()).toISOString();
-    this.cluster.setPodStatus(attemptKey(request), "Succeeded", {
-      state: { terminated: { exitCode: 0, reason: "Completed", finishedAt } },
-    });
-  }
-
-  startCount(request: TaskRequest): number {
-    return this.cluster.creations.get(attemptKey(request)) ?? 0;
-  }
-
-  isRunning(request: TaskRequest): boolean {
-    const phase = this.cluster.pods.get(attemptKey(request))?.status?.phase;
-    return phase === "Pending" || phase === "Running";
-  }
-}
 
 describe("the pod plugin passes the conformance cases", () => {
   it.each(pluginConformance(() => new PodWorld()))("$name", async ({ run }) => {
@@ -129,6 +66,9 @@ describe("PodController", () => {
     const request = create(TaskRequestSchema, { desired: DesiredState.ABORT_ALL, workflowKey: podRequest().workflowKey, owner, shard: 7 });
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, request));
     await clock.advance(60_000);
+    // Creations of an earlier process may still take effect until now.
+    await bus.redeliver();
+    await settlePromises();
     expect([...world.cluster.pods.keys()]).toEqual(["p-development/beside-n0-0"]);
     const told = bus.events.slice(before).map(({ event }) => [event?.metadata?.generatedName, Phase[event?.phase ?? 0]]);
     expect(told).toEqual([[podRequest().generatedName, "ABORTED"]]);
@@ -254,6 +194,51 @@ describe("PodController", () => {
     expect(world.cluster.pods.size).toBe(0);
     expect(told().at(-1)).toEqual(["ABORTED", ""]);
     expect(told().filter(([phase]) => phase === "FAILED")).toEqual([]);
+  });
+
+  it.each([
+    ["", () => Promise.resolve()],
+    [" of an earlier process", () => running.stop().then(start)],
+  ])("an abort waits for a creation without an answer%s", async (_, restart) => {
+    world.cluster.faults.push("createLate");
+    await send(DesiredState.RUN);
+    await restart();
+    await send(DesiredState.ABORT);
+    expect(told().at(-1)?.[0]).not.toBe("ABORTED");
+    await clock.advance(45_000);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
+    expect(world.startCount(podRequest())).toBe(1);
+    expect(world.cluster.pods.size).toBe(0);
+  });
+
+  it("an ended pod is kept while a second creation of it may take effect", async () => {
+    world.cluster.faults.push("createLate");
+    await send(DesiredState.RUN);
+    await send(DesiredState.RUN);
+    world.complete(podRequest());
+    await settlePromises();
+    await send(DesiredState.FINALIZE, { deleteResources: true });
+    await clock.advance(45_000);
+    expect(world.startCount(podRequest())).toBe(1);
+    await bus.redeliver();
+    await settlePromises();
+    expect(world.cluster.pods.size).toBe(0);
+    expect(bus.unacknowledged).toBe(0);
+  });
+
+  it("all attempts of a resource include those whose creation has no answer", async () => {
+    await clock.advance(60_000);
+    world.cluster.faults.push("createLate");
+    await send(DesiredState.RUN);
+    const { workflowKey, owner } = podRequest();
+    const request = create(TaskRequestSchema, { desired: DesiredState.ABORT_ALL, workflowKey, owner, shard: 7 });
+    await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, request));
+    await clock.advance(60_000);
+    await bus.redeliver();
+    await settlePromises();
+    expect(world.cluster.pods.size).toBe(0);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
+    expect(bus.unacknowledged).toBe(0);
   });
 
   it("an abort is retried while the pod still exists", async () => {

@@ -21,6 +21,8 @@ import {
   reduceRequest,
   requireAttemptObject,
   trimPod,
+  UnsettledCreations,
+  type UnsettledCreationsDeps,
   WarningEvents,
 } from "@flyte-ts/pod-task";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
@@ -39,7 +41,7 @@ import {
 import type { Logger } from "@flyte-ts/telemetry";
 import { DeletionWaiter } from "./deletion-waiter.js";
 
-export interface PodControllerDeps extends PodStatusDeps, Omit<CreatePodDeps, "client"> {
+export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
   readonly client: KubeClient;
   readonly logger: Logger;
@@ -84,6 +86,7 @@ export class PodController {
   readonly #queue: WorkQueue;
   readonly #reader: PodStatusReader;
   readonly #deletions: DeletionWaiter;
+  readonly #creations: UnsettledCreations;
   /** Pods being created: their changes in the watch are reported after the submission. */
   readonly #creating = new Set<string>();
   /** Pods that this process created and the watch has not delivered yet. */
@@ -100,12 +103,14 @@ export class PodController {
     this.#queue = new WorkQueue(deps.clock);
     this.#reader = new PodStatusReader({ ...deps, warningOf: (uid) => this.#warnings?.of(uid) });
     this.#deletions = new DeletionWaiter(deps.clock);
+    this.#creations = new UnsettledCreations(deps);
   }
 
   start(host: PluginHost): void {
     const { client, logger, clock, workers } = this.deps;
     this.#host = host;
     this.#startedAt = this.#now();
+    this.#creations.takeOver();
     this.#pool = new WorkerPool({
       queue: this.#queue,
       workers,
@@ -114,7 +119,15 @@ export class PodController {
       onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
     });
     const onEvent = (event: InformerEvent<Pod>) => this.#onPodEvent(event);
-    this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: POD_SELECTOR, logger, transform: trimPod, onEvent });
+    this.#informer = createInformer<Pod>({
+      client,
+      time: clock,
+      ref: PODS,
+      labelSelector: POD_SELECTOR,
+      logger,
+      transform: trimPod,
+      onEvent,
+    });
     if (!this.deps.warningEvents) return;
     const onWarning = ({ namespace = "", name = "" }: InvolvedObject) => this.#onWarning(attemptKey({ namespace, generatedName: name }));
     this.#warnings = new WarningEvents({ client, logger, clock, kind: "Pod", onWarning });
@@ -150,13 +163,21 @@ export class PodController {
   async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
     this.#finishedAttempts.set(attemptKey(request), true);
     const pod = await this.#getPod(request);
-    if (pod === undefined || !belongsToAttempt(pod, request)) return { phase: "ABORTED" };
+    if (pod === undefined || !belongsToAttempt(pod, request)) {
+      this.#creations.requireSettled(request);
+      if (!wasSubmitted(request)) this.#creations.requireEarlierSettled();
+      return { phase: "ABORTED" };
+    }
     // An abort may contain only the attempt's names; the pod's own record has the URIs of its
     // outputs.
     const annotated = decodeAttemptAnnotation(pod) ?? request;
     const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, annotated) : { status: undefined };
     const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
-    if (terminal === undefined || !hasExited(pod)) await this.#deleteAndWait(request, pod.metadata.uid);
+    if (terminal !== undefined && hasExited(pod)) return terminal;
+    // The end is read again from a pod that still exists.
+    if (terminal !== undefined) this.#creations.requireSettled(request);
+    await this.#deleteAndWait(request, pod.metadata.uid);
+    this.#creations.requireSettled(request);
     return terminal ?? { phase: "ABORTED" };
   }
 
@@ -165,11 +186,12 @@ export class PodController {
     await this.#waitForSync();
     const pods = new Map([...this.#awaitingWatch].map(([key, { pod }]) => [key, pod]));
     for (const pod of this.#informer?.list() ?? []) pods.set(podKey(pod), pod);
-    return [...pods].flatMap(([key, pod]) =>
+    const attempts = [...pods].flatMap(([key, pod]) =>
       isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasExited(pod)
         ? { ...(this.#requestFor(key, pod) ?? minimalAttempt(pod, workflowKey)), owner }
         : [],
     );
+    return this.#creations.addAttempts(attempts, owner);
   }
 
   async finalize(request: TaskRequest): Promise<void> {
@@ -183,6 +205,8 @@ export class PodController {
     const known = this.#informer?.get(key);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
+    // Until then the ended pod prevents another of its name.
+    this.#creations.requireSettled(request);
     await this.#delete(request, known?.metadata.uid);
   }
 
@@ -194,12 +218,12 @@ export class PodController {
     if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: created.pod, created: false };
     if (created !== undefined || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
       const current = await this.#getPod(request);
-      if (current === undefined) throw deletedExternally(request);
+      if (current === undefined) throw this.#creations.failureOf(request, deletedExternally(request));
       return { pod: requireAttemptObject(current, request, "Pod"), created: false };
     }
     this.#creating.add(key);
     try {
-      const pod = await createPod(request, this.deps);
+      const pod = await createPod(request, { ...this.deps, creations: this.#creations });
       if (this.#informer?.get(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
       return { pod, created: true };
     } finally {
@@ -258,6 +282,7 @@ export class PodController {
     // A pod that ended before its deletion has a result of its own.
     const { status } = hasExited(pod) ? await this.#reader.read(pod, request) : { status: undefined };
     const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
+    this.#creations.requireSettled(request);
     await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: deletedExternally(request) });
     this.#deletedUnreported.delete(attemptKey(request));
   }

@@ -7,6 +7,7 @@ import {
   createAttemptObject,
   type DataStore,
   type Pod,
+  type UnsettledCreations,
 } from "@flyte-ts/pod-task";
 import { buildJob } from "../job/build-job.js";
 import type { Job } from "../operator.js";
@@ -20,6 +21,7 @@ export interface JobApiDeps {
   readonly templateNamespace: string;
   /** Seconds between SIGTERM and SIGKILL for pods left over by an ended job. */
   readonly terminationGraceSeconds: number;
+  readonly creations: Pick<UnsettledCreations, "track">;
 }
 
 /**
@@ -44,7 +46,8 @@ export class JobApi {
    */
   async create({ operator }: JobRef, request: TaskRequest): Promise<Job> {
     const job = await buildWithPrerequisites(request, this.deps, (complete, options) => buildJob(operator, complete, options));
-    return createAttemptObject<Job>(job, request, { client: this.deps.client, ref: operator.ref, kind: operator.kind });
+    const { client, creations } = this.deps;
+    return createAttemptObject<Job>(job, request, { client, creations, ref: operator.ref, kind: operator.kind });
   }
 
   /**

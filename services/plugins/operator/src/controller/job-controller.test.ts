@@ -84,6 +84,21 @@ describe("JobController", () => {
     expect(job.metadata.ownerReferences).toMatchObject([{ uid: world.request().owner?.uid, controller: true }]);
   });
 
+  it.each([
+    ["", () => Promise.resolve()],
+    [" of an earlier process", () => running.stop().then(start)],
+  ])("an abort waits for a creation without an answer%s", async (_, restart) => {
+    world.api.faults.push("createLate");
+    await send(DesiredState.RUN);
+    await restart();
+    await send(DesiredState.ABORT);
+    expect(told().at(-1)?.[0]).not.toBe("ABORTED");
+    await clock.advance(45_000);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
+    expect(world.startCount(world.request())).toBe(1);
+    expect(world.job()).toBeUndefined();
+  });
+
   it("shortens names that KubeRay refuses, and finds the job again", async () => {
     await use("ray");
     const generatedName = "a1b2c3d4e5f6g7h8i9j0-n0-0-train-the-model-well-00";

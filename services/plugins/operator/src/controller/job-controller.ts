@@ -1,5 +1,12 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { belongsToAttempt, isOwnedBy, objectMissingFailure, requireAttemptObject } from "@flyte-ts/pod-task";
+import {
+  belongsToAttempt,
+  isOwnedBy,
+  objectMissingFailure,
+  requireAttemptObject,
+  UnsettledCreations,
+  type UnsettledCreationsDeps,
+} from "@flyte-ts/pod-task";
 import {
   type Aborted,
   isTerminalStatus,
@@ -22,7 +29,8 @@ import { JobWatch, type JobWatchDeps } from "./job-watch.js";
 
 export interface JobControllerDeps
   extends JobStatusDeps,
-    Omit<JobApiDeps, "client" | "store">,
+    Omit<JobApiDeps, "client" | "store" | "creations">,
+    UnsettledCreationsDeps,
     Omit<JobWatchDeps, "client">,
     Pick<JobReporterDeps, "workers" | "reportEndedWithinMs">,
     Pick<JobDeletionDeps, "deletionTimeoutMs"> {
@@ -45,13 +53,16 @@ export class JobController {
   readonly #ending: JobEnding;
   readonly #deletion: JobDeletion;
   readonly #changes: ChangeWaiter;
+  readonly #creations: UnsettledCreations;
   readonly #records = new AttemptRecords();
   readonly #operators: ReadonlyMap<string, Operator>;
 
   constructor(private readonly deps: JobControllerDeps) {
     this.#operators = new Map(deps.operators.map((operator) => [operator.taskType, operator]));
     this.#reader = new JobStatusReader({ ...deps, warningOf: (uid) => this.watch.warningOf(uid) });
-    this.#api = new JobApi(deps);
+    const creations = new UnsettledCreations(deps);
+    this.#creations = creations;
+    this.#api = new JobApi({ ...deps, creations });
     this.#changes = new ChangeWaiter(deps.clock);
     this.watch = new JobWatch(deps, {
       onJob: (ref, event) => {
@@ -66,12 +77,13 @@ export class JobController {
     });
     const { jobs } = this.watch;
     const shared = { api: this.#api, podsOf: (ref: JobRef) => this.watch.podsOf(ref) };
-    this.#ending = new JobEnding({ ...shared, jobOf: (ref) => jobs.get(ref) });
+    this.#ending = new JobEnding({ ...shared, creations, jobOf: (ref) => jobs.get(ref) });
     this.#deletion = new JobDeletion({ ...shared, changes: this.#changes, clock: deps.clock, deletionTimeoutMs: deps.deletionTimeoutMs });
   }
 
   async start(host: PluginHost): Promise<void> {
     this.#host = host;
+    this.#creations.takeOver();
     this.#reporter = new JobReporter({
       ...this.deps,
       host,
@@ -106,6 +118,8 @@ export class JobController {
     const job = await this.#api.get(ref);
     if (job === undefined || !belongsToAttempt(job, request)) {
       if (job === undefined) await this.#deletion.waitForPods(ref);
+      this.#creations.requireSettled(request);
+      if (!wasSubmitted(request)) this.#creations.requireEarlierSettled();
       return { phase: "ABORTED" };
     }
     // An abort may contain only the attempt's names; the resource's own record has the URIs of its
@@ -114,7 +128,10 @@ export class JobController {
     const observed = { operator: ref.operator, job, pods: this.watch.podsOf(ref), replaced: this.watch.replacedPodsOf(ref) };
     const reading = job.metadata.deletionTimestamp === undefined ? await this.#reader.read(observed, known) : undefined;
     const terminal = reading?.kind === "ended" && isTerminalStatus(reading.status) ? reading.status : undefined;
+    // The end is read again from a job that still exists.
+    if (terminal !== undefined) this.#creations.requireSettled(request);
     await this.#deletion.deleteAndWait(ref, job.metadata.uid);
+    this.#creations.requireSettled(request);
     this.#ending.forget(ref);
     return terminal ?? { phase: "ABORTED" };
   }
@@ -124,10 +141,11 @@ export class JobController {
    */
   async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
     await Promise.all(this.watch.served.map((operator) => this.watch.waitForSync(operator)));
-    return this.watch.jobs
+    const attempts = this.watch.jobs
       .list()
       .filter(({ ref, job }) => isOwnedBy(job, owner) && this.#mayRun(ref, job))
       .map(({ ref, job }) => ({ ...this.#records.requestToStop(ref, job, workflowKey), owner }));
+    return this.#creations.addAttempts(attempts, owner);
   }
 
   async finalize(request: TaskRequest): Promise<void> {
@@ -139,6 +157,8 @@ export class JobController {
     const known = this.watch.jobs.get(ref);
     this.watch.jobs.forget(ref);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
+    // Until then the ended job prevents another of its name.
+    this.#creations.requireSettled(request);
     await this.#api.delete(ref, known?.metadata.uid);
   }
 
@@ -148,7 +168,7 @@ export class JobController {
     if (known !== undefined) return { job: requireAttemptObject(known, request, operator.kind), created: false };
     if (this.watch.jobs.wasCreated(ref) || this.#records.lostJob(ref) !== undefined || wasSubmitted(request)) {
       const current = await this.#api.get(ref);
-      if (current === undefined) throw objectMissingFailure(operator.ref.plural, nameOf(ref));
+      if (current === undefined) throw this.#creations.failureOf(request, objectMissingFailure(operator.ref.plural, nameOf(ref)));
       return { job: requireAttemptObject(current, request, operator.kind), created: false };
     }
     const create = async () => {

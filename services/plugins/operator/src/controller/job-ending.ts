@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Pod } from "@flyte-ts/pod-task";
+import { belongsToAttempt, type Pod, type UnsettledCreations } from "@flyte-ts/pod-task";
 import type { ProgressPhase, TaskStatus, TerminalStatus } from "@flyte-ts/task-plugin";
 import { JOB_CREATED_STATE } from "../job/job-status-reader.js";
 import type { Job } from "../operator.js";
@@ -16,6 +16,7 @@ export interface PendingEnd {
 
 export interface JobEndingDeps {
   readonly api: Pick<JobApi, "delete" | "deletePods">;
+  readonly creations: Pick<UnsettledCreations, "isSettled">;
   readonly jobOf: (ref: JobRef) => Job | undefined;
   readonly podsOf: (ref: JobRef) => readonly Pod[];
 }
@@ -58,11 +59,17 @@ export class JobEnding {
     const end = this.#pending.get(ref.key);
     if (end === undefined) throw new Error(`${ref.key} is not being ended`);
     const job = this.deps.jobOf(ref);
-    const exists = job !== undefined && job.metadata.uid === end.uid;
-    if (exists && job.metadata.deletionTimestamp === undefined && !(await this.deps.api.delete(ref, end.uid)))
+    const settled = this.deps.creations.isSettled(end.request);
+    const exists = job !== undefined && (job.metadata.uid === end.uid || (!settled && belongsToAttempt(job, end.request)));
+    if (exists && job.metadata.deletionTimestamp === undefined && !(await this.deps.api.delete(ref, job.metadata.uid)) && settled)
       return this.#finish(ref, end);
     if (exists || activePods(this.deps.podsOf(ref)).length > 0)
       return { status: waiting("INITIALIZING", end.status, "its job is being deleted"), recheck: true };
+    if (!settled)
+      return {
+        status: waiting("INITIALIZING", end.status, "a creation of its job without an answer may still take effect"),
+        recheck: true,
+      };
     return this.#finish(ref, end);
   }
 

@@ -32,6 +32,8 @@ export interface AttemptChannel {
 export interface AttemptOptions {
   /** Last part of the name of its execution. */
   readonly name: string;
+  /** Number of earlier attempts. Default: 0. */
+  readonly retry?: number;
   /** `custom` of the task. Default: that of the sample. */
   readonly custom?: JsonObject;
 }
@@ -44,15 +46,15 @@ export class Attempt {
   constructor(
     private readonly cluster: TestCluster & AttemptChannel,
     taskType: string,
-    { name, custom }: AttemptOptions,
+    { name, retry = 0, custom }: AttemptOptions,
   ) {
     const operator = OPERATORS.find((each) => each.taskType === taskType);
     if (operator === undefined) throw new Error(`no operator runs ${taskType}`);
     this.operator = operator;
     const id = `${taskType}-${name}`;
     const data = `${cluster.dataUri}/${id}`;
-    const uris = { inputUri: `${data}/inputs.pb`, outputPrefix: `${data}/0`, rawOutputPrefix: `${data}/raw` };
-    this.request = jobRequest(taskType, custom, { generatedName: `${id}-n0-0`, ...uris });
+    const uris = { inputUri: `${data}/inputs.pb`, outputPrefix: `${data}/${retry}`, rawOutputPrefix: `${data}/raw` };
+    this.request = jobRequest(taskType, custom, { generatedName: `${id}-n0-${retry}`, ...uris });
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: cluster.ownerUid };
     if (this.request.owner !== undefined) Object.assign(this.request.owner, owner);
   }

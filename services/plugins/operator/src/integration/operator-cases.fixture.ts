@@ -3,10 +3,11 @@ import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl
 import { ExecutionError_ErrorKind as Kind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, it } from "vitest";
 import { OUTPUTS } from "../simulation/operator-world.js";
+import { SAMPLES } from "../simulation/samples.js";
 import { Attempt, DesiredState, Phase } from "./attempt.fixture.js";
 import type { OperatorCluster } from "./operator-cluster.fixture.js";
 import { playFailure, playOutOfMemory, playRunning, playSuccess } from "./plays.fixture.js";
-import { imageMissing, UNSCHEDULABLE, unschedulable } from "./pod-status.fixture.js";
+import { imageMissing, running, UNSCHEDULABLE, unschedulable } from "./pod-status.fixture.js";
 
 const USER_ERROR = toBinary(
   ErrorDocumentSchema,
@@ -19,6 +20,9 @@ const USER_ERROR = toBinary(
     },
   }),
 );
+
+/** Task types whose tasks may give their job a deadline, beside `timeout` of every task. */
+const WITH_DEADLINE: readonly string[] = ["pytorch", "tensorflow", "mpi"];
 
 /** Tests what attempts of a task type come to; `installed` resolves when its operator runs. */
 export function operatorCases(taskType: string, installed: () => Promise<OperatorCluster>): void {
@@ -92,6 +96,33 @@ export function operatorCases(taskType: string, installed: () => Promise<Operato
     await attempt.send(DesiredState.ABORT);
     await attempt.until(Phase.ABORTED);
     expect(await attempt.remaining()).toEqual([]);
+  });
+
+  it(`${taskType}: a timeout of the task stops the attempt before the next one starts`, async () => {
+    const cluster = await installed();
+    const attempt = await startRunning("timeout");
+    // Propeller's request when the timeout of flytekit's task has passed.
+    await attempt.send(DesiredState.ABORT, { abortReason: "task execution timeout [10s] expired", deleteResources: true });
+    await attempt.until(Phase.ABORTED);
+    expect(await attempt.remaining()).toEqual([]);
+    const next = new Attempt(cluster, taskType, { name: "timeout", retry: 1 });
+    await next.send(DesiredState.RUN);
+    playRunning(next);
+    await next.until(Phase.RUNNING);
+    expect(await attempt.remaining()).toEqual([]);
+  });
+
+  it.runIf(WITH_DEADLINE.includes(taskType))(`${taskType}: the deadline of the job fails the attempt, and no pod runs then`, async () => {
+    const cluster = await installed();
+    const custom = { ...SAMPLES[taskType]?.custom, runPolicy: { activeDeadlineSeconds: 1.0 } };
+    const attempt = new Attempt(cluster, taskType, { name: "deadline", custom });
+    await attempt.send(DesiredState.RUN);
+    // The operator checks the deadline when a pod changes, not by a timer.
+    const changes = setInterval(() => attempt.play((pod) => running(pod)), 500);
+    const { code, message } = await attempt.failure().finally(() => clearInterval(changes));
+    expect(code).toBe("DownstreamSystemError");
+    expect(message).toMatch(/deadline/i);
+    expect((await attempt.remaining()).filter((name) => name !== attempt.name)).toEqual([]);
   });
 
   it(`${taskType}: a deletion by others fails the attempt by the system's doing, and nothing is left`, async () => {

@@ -17,12 +17,28 @@ export const PLUGIN_PROGRAM = fileURLToPath(new URL("../../bundle/main.js", impo
 export interface PluginProcess extends TestCluster, AttemptChannel {
   /** Starts the service; resolves without waiting until it serves. */
   start(): void;
+  /** Id of the service's process. */
+  pid(): number;
   /** Kills the service, as in a crash. */
   kill(): Promise<void>;
 }
 
-export async function startPluginProcess(taskTypes: readonly string[]): Promise<PluginProcess> {
-  const cluster = await startTestCluster();
+export interface PluginProcessOptions {
+  /** Further flags of kube-apiserver. */
+  readonly apiArgs?: readonly string[];
+  /** Flags of Node.js. */
+  readonly nodeArgs?: readonly string[];
+  /** Settings of the service. Default: short waits. */
+  readonly settings?: object;
+}
+
+const SHORT_WAITS = { discoveryIntervalMs: 1_000, graces: { imagePullBackOffMs: 0 } };
+
+export async function startPluginProcess(
+  taskTypes: readonly string[],
+  { apiArgs, nodeArgs = [], settings = SHORT_WAITS }: PluginProcessOptions = {},
+): Promise<PluginProcess> {
+  const cluster = await startTestCluster(apiArgs);
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-operator-"));
   const nats = await natsFixture();
   const bus = await connectBus({ url: nats.url, name: "test", logger });
@@ -31,8 +47,7 @@ export async function startPluginProcess(taskTypes: readonly string[]): Promise<
   await bus.ensureStream(TASK_STREAM);
   const config = join(folder, "operator.yaml");
   const { kubeconfig } = cluster.api;
-  const waits = { discoveryIntervalMs: 1_000, graces: { imagePullBackOffMs: 0 } };
-  writeFileSync(config, JSON.stringify({ nats: { url: nats.url }, kubernetes: { kubeconfig }, ops: { port: 0 }, taskTypes, ...waits }));
+  writeFileSync(config, JSON.stringify({ nats: { url: nats.url }, kubernetes: { kubeconfig }, ops: { port: 0 }, taskTypes, ...settings }));
   let child: ChildProcess | undefined;
   const kill = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -51,9 +66,10 @@ export async function startPluginProcess(taskTypes: readonly string[]): Promise<
       writeFileSync(path, bytes);
     },
     start: () => {
-      child = spawn(process.execPath, [PLUGIN_PROGRAM, "--config", config], { stdio: ["ignore", "ignore", "inherit"] });
+      child = spawn(process.execPath, [...nodeArgs, PLUGIN_PROGRAM, "--config", config], { stdio: ["ignore", "ignore", "inherit"] });
       testWatchdog().watch(child, "SIGKILL");
     },
+    pid: () => child?.pid ?? 0,
     kill,
     stop: async () => {
       await kill();

@@ -18,9 +18,11 @@ export interface TestCluster {
   stop(): Promise<void>;
 }
 
-export async function startTestCluster(): Promise<TestCluster> {
-  // KubeRay submits by a Job.
-  const api = await kubernetesFixture({ controllers: ["job-controller"] });
+/**
+ * KubeRay submits by a Job, hence the controller. `apiArgs`: further flags of kube-apiserver.
+ */
+export async function startTestCluster(apiArgs: readonly string[] = []): Promise<TestCluster> {
+  const api = await kubernetesFixture({ controllers: ["job-controller"], args: apiArgs });
   const client = await createKubeClient({ kubeconfig: api.kubeconfig });
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   const owner = await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace: NAMESPACE } });

@@ -6,7 +6,7 @@ import { type ContainerState, objectName, OPERATOR_JOB_LABEL, type Pod, type Pod
 import { type JobFault, MemoryStore, type SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { controllerSettings, operatorServiceConfig } from "../config.js";
-import { JobController } from "../controller/job-controller.js";
+import { JobController, type JobControllerDeps } from "../controller/job-controller.js";
 import type { Job, Operator } from "../operator.js";
 import { createOperators } from "../operators.js";
 import { operatorPlugin } from "../plugin.js";
@@ -35,7 +35,10 @@ export class OperatorWorld implements SimulatedEnvironment {
   readonly operator: Operator;
   controller: JobController | undefined;
 
-  constructor(readonly taskType: string) {
+  constructor(
+    readonly taskType: string,
+    private readonly settings: Pick<JobControllerDeps, "creationSettlesWithinMs"> = {},
+  ) {
     const operator = createOperators(config).find((each) => each.taskType === taskType);
     if (operator === undefined) throw new Error(`no operator runs ${taskType}`);
     this.operator = operator;
@@ -45,6 +48,7 @@ export class OperatorWorld implements SimulatedEnvironment {
     this.clock = clock;
     this.controller = new JobController({
       ...controllerSettings(config),
+      ...this.settings,
       config: config.pods,
       client: this.api,
       store: this.store,

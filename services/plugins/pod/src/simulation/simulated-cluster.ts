@@ -10,6 +10,10 @@ import {
   type WatchEvent,
 } from "@flyte-ts/kubernetes";
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
+import type { JobFault } from "@flyte-ts/task-plugin/harness";
+
+/** Time after which a late creation takes place, ms. */
+const LATE_MS = 900;
 
 /**
  * A simulated Kubernetes API whose pods have no processes. It outlives the plugin's processes, so
@@ -22,6 +26,8 @@ export class SimulatedCluster implements KubeClient {
   readonly templates = new Map<string, KubeObject>();
   /** Errors thrown instead of creating, once each. */
   readonly createErrors: KubeError[] = [];
+  /** Faults of the next creations and deletions, once each. */
+  readonly faults: JobFault[] = [];
   /** Refuses every call as if the server were unreachable. */
   unavailable = false;
   /** Processes of deleted pods do not end. */
@@ -75,13 +81,31 @@ export class SimulatedCluster implements KubeClient {
     return this.#respond(() => {
       const refused = this.createErrors.shift();
       if (refused !== undefined) throw refused;
-      const key = `${object.metadata.namespace}/${object.metadata.name}`;
-      if (this.pods.has(key))
-        throw new KubeError(`pods "${object.metadata.name}" already exists`, { status: 409, reason: "AlreadyExists" });
-      this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
-      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.#timestamp() };
-      return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } }) as unknown as T;
+      const fault = this.#takeFault("create");
+      if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
+      if (fault === "createLate") this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(object));
+      if (fault === "createUnknown" || fault === "createDoubled") this.#createIfAbsent(object);
+      if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
+      return this.#create(object) as unknown as T;
     });
+  }
+
+  #createIfAbsent(object: KubeObject): void {
+    if (!this.pods.has(`${object.metadata.namespace}/${object.metadata.name}`)) this.#create(object);
+  }
+
+  #create(object: KubeObject): Pod {
+    const { namespace, name } = object.metadata;
+    const key = `${namespace}/${name}`;
+    if (this.pods.has(key)) throw new KubeError(`pods "${name}" already exists`, { status: 409, reason: "AlreadyExists" });
+    this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
+    const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.#timestamp() };
+    return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } });
+  }
+
+  #takeFault(call: "create" | "delete"): JobFault | undefined {
+    const index = this.faults.findIndex((fault) => fault.startsWith(call));
+    return index < 0 ? undefined : this.faults.splice(index, 1)[0];
   }
 
   delete(_: ResourceRef, { namespace, name, uid, gracePeriodSeconds = 30 }: DeleteOptions): Promise<boolean> {
@@ -90,6 +114,7 @@ export class SimulatedCluster implements KubeClient {
       const pod = this.pods.get(key);
       if (pod === undefined) return false;
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
+      if (this.#takeFault("delete") !== undefined) return true;
       if (this.deletionHangs || !isTerminalPod(pod)) {
         this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.#timestamp() } });
         if (!this.deletionHangs) this.clock()?.schedule(gracePeriodSeconds * 1_000, () => this.deletePodExternally(key));

@@ -28,18 +28,23 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
   const started = new Set<string>();
   const submitted = new Set<string>();
   const onError = (error: unknown) => logger.info({ error: String(error) }, "the application is reconciled again after its next change");
+  const actions = new Map<string, Promise<void>>();
+  /** Acts for an application after its earlier actions: no state overtakes another. */
+  const inOrder = (key: string, act: () => Promise<void>) => {
+    actions.set(key, (actions.get(key) ?? Promise.resolve()).then(act).catch(onError));
+  };
   const applications = createInformer<SparkApplication>({
     client,
     ref: APPLICATIONS,
     logger,
-    onEvent: ({ type, object }) => void (type === "deleted" ? undefined : onApplication(object).catch(onError)),
+    onEvent: ({ type, key, object }) => void (type === "deleted" ? actions.delete(key) : onApplication(object).catch(onError)),
   });
   const drivers = createInformer<Pod>({
     client,
     ref: PODS,
     labelSelector: `${NAME_LABEL},spark-role=driver`,
     logger,
-    onEvent: (event) => void onDriver(event).catch(onError),
+    onEvent: (event) => inOrder(applicationOf(event.object), () => onDriver(event)),
   });
 
   async function onApplication(application: SparkApplication): Promise<void> {
@@ -95,7 +100,7 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
   }
 
   async function onDriver({ type, object: pod }: InformerEvent<Pod>): Promise<void> {
-    const application = applications.get(`${pod.metadata.namespace}/${pod.metadata.labels?.[NAME_LABEL]}`);
+    const application = applications.get(applicationOf(pod));
     // A new driver may run before its submission has ended.
     if (application === undefined || !submitted.has(application.metadata.uid ?? "")) return;
     if (type === "deleted") await setState(application, "FAILED", "driver pod not found");
@@ -122,6 +127,11 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
       await Promise.all([applications.stop(), drivers.stop()]);
     },
   };
+}
+
+/** Key of a driver's application. */
+function applicationOf({ metadata: { namespace, labels } }: Pod): string {
+  return `${namespace}/${labels?.[NAME_LABEL]}`;
 }
 
 /** States that follow from the driver's phase, in order, with the error of the last. */
