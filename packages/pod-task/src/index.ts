@@ -25,7 +25,6 @@ export { type GracePeriods, joinReasons, type PodState } from "./status/pod-stat
 export { objectMissingFailure, podMissingFailure } from "./status/deletion.js";
 export { parseTime } from "./status/pod-times.js";
 export { OOM_KILLED } from "./status/terminal-result.js";
-export { type InvolvedObject, WarningEvents } from "./status/warning-events.js";
 export { trimPod } from "./status/trim-pod.js";
 export { POD_CREATED_STATE, type PodObservation, type PodStatusDeps, PodStatusReader } from "./pod-status.js";
 export type { DataStore, ListingStore } from "./result/data-store.js";

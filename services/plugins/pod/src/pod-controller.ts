@@ -12,7 +12,6 @@ import {
   kubeUnavailable,
   minimalAttempt,
   OPERATOR_JOB_LABEL,
-  type InvolvedObject,
   type Pod,
   podMissingFailure,
   POD_CREATED_STATE,
@@ -23,10 +22,10 @@ import {
   trimPod,
   UnsettledCreations,
   type UnsettledCreationsDeps,
-  WarningEvents,
 } from "@flyte-ts/pod-task";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
+import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
 import {
   type Aborted,
   attemptKey,

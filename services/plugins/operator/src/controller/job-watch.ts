@@ -1,6 +1,7 @@
 import { resolvesWithin, type Time } from "@flyte-ts/async";
 import type { InformerEvent, KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
-import { type InvolvedObject, type Pod, WarningEvents } from "@flyte-ts/pod-task";
+import type { Pod } from "@flyte-ts/pod-task";
+import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
 import type { Logger } from "@flyte-ts/telemetry";
 import { kubeUnavailable } from "@flyte-ts/pod-task";
 import { RetryLater } from "@flyte-ts/task-plugin";

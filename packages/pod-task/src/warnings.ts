@@ -1,0 +1,2 @@
+// Kubernetes' warnings about pods and jobs
+export { type InvolvedObject, WarningEvents } from "./status/warning-events.js";
