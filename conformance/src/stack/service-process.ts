@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testWatchdog } from "@flyte-ts/testing";
+import { memoryBytes, testWatchdog } from "@flyte-ts/testing";
 import { respondsOk } from "./http-probe.js";
 import { root } from "../repository.js";
 
@@ -78,7 +78,7 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
       return running.child.pid ?? 0;
     },
     log: () => [...lines],
-    residentBytes: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${running.child.pid}/status`, "utf8"))?.[1]) * 1024,
+    residentBytes: () => memoryBytes(running.child.pid ?? 0, "VmRSS"),
     isReady: () => isReady(readyPort),
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),

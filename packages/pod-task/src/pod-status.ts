@@ -13,6 +13,7 @@ import type { LogArchive } from "./logs/log-archive.js";
 import { type LogLink, logLinks } from "./logs/log-links.js";
 import { derivePodState } from "./status/derive-pod-state.js";
 import { type GracePeriods, joinReasons, type PodState } from "./status/pod-state.js";
+import type { WarningOf } from "./status/warning-events.js";
 
 export interface PodStatusDeps {
   readonly store: DataStore;
@@ -22,8 +23,8 @@ export interface PodStatusDeps {
   readonly logLinks: readonly LogLink[];
   readonly config: PodConfig;
   readonly archive: Pick<LogArchive, "archive">;
-  /** Returns the latest warning of Kubernetes about an object; absent: none is known. */
-  readonly warningOf?: (uid: string | undefined) => string | undefined;
+  /** Absent: no warnings are known. */
+  readonly warningOf?: WarningOf;
 }
 
 export interface PodObservation {

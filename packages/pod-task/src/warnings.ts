@@ -1,2 +1,2 @@
 // Kubernetes' warnings about pods and jobs
-export { type InvolvedObject, WarningEvents } from "./status/warning-events.js";
+export { type InvolvedObject, WarningEvents, type WarningOf } from "./status/warning-events.js";

@@ -4,7 +4,7 @@ export { type CommitFault, type CommitFaultProxy, startCommitFaultProxy } from "
 export { findIncompatibleMigrations, type MigrationCheckOptions } from "./schema/migration-compatibility.js";
 export { deployedConfigs } from "./deployed-configs.js";
 export { type AuditLog, createAuditLog } from "./server/audit-log.js";
-export { memoryMib } from "./server/process-memory.js";
+export { memoryBytes, memoryMib } from "./server/process-memory.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesSkipReason } from "./server/kubernetes.js";
 export { type MailServer, mailServer, type MailServerOptions, type ReceivedMail } from "./server/mail-server.js";
 export { type MigratedDatabase, type MigratedDatabaseOptions, migratedDatabase } from "./server/migrated-database.js";

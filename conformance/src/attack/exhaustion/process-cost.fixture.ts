@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { memoryBytes } from "@flyte-ts/testing";
 import { cpuSecondsOf } from "../../stack/cpu-time.js";
 import { measureSlowdown } from "./processor-slowdown.fixture.js";
 
@@ -22,10 +23,10 @@ export const MAX_REFUSAL_COST: Cost = { processorMs: 100, peakBytes: 64 * 1024 *
  */
 function startMeasurement(pid: number): () => Cost {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
-  const before = { seconds: cpuSecondsOf(pid), bytes: statusBytes(pid, "VmRSS") };
+  const before = { seconds: cpuSecondsOf(pid), bytes: memoryBytes(pid, "VmRSS") };
   return () => ({
     processorMs: Math.round((cpuSecondsOf(pid) - before.seconds) * 1000),
-    peakBytes: Math.max(0, statusBytes(pid, "VmHWM") - before.bytes),
+    peakBytes: Math.max(0, memoryBytes(pid, "VmHWM") - before.bytes),
   });
 }
 
@@ -87,10 +88,4 @@ export async function excessOfEach(
     if (excess.length === 0) break;
   }
   return excess;
-}
-
-function statusBytes(pid: number, name: string): number {
-  const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  if (found === null) throw new Error(`/proc/${pid}/status has no ${name}`);
-  return Number(found[1]) * 1024;
 }

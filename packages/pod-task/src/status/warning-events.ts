@@ -28,6 +28,9 @@ export interface WarningEventsDeps {
   readonly onWarning: (object: InvolvedObject) => void;
 }
 
+/** Returns the latest warning of Kubernetes about the object of this uid. */
+export type WarningOf = (uid: string | undefined) => string | undefined;
+
 /** Warnings whose text stands in the pod's status as well. */
 const IN_POD_STATUS = new Set(["FailedScheduling", "BackOff", "Failed"]);
 /** Number of objects whose warning is kept. */

@@ -1,8 +1,8 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDir, createOnce, freePort, runProgram } from "@flyte-ts/host";
+import { freePort } from "@flyte-ts/host";
 import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
 import type { InstallOptions } from "../program/install-options.js";
+import { findPythonEnvironment } from "../program/python-environment.js";
 
 const VERSION = "5.2.5";
 /** Python imports many modules, which takes long on a busy machine. */
@@ -14,21 +14,9 @@ const START_TIMEOUT_MS = 150_000;
  *
  * @throws ServerStartError when it cannot be created, as without Python.
  */
-async function findMotoPython({ onProgress }: InstallOptions = {}): Promise<string> {
-  const folder = join(cacheDir(), `moto-${VERSION}`);
-  const python = join(folder, "bin", "python");
-  const complete = join(folder, "complete");
-  const create = async () => {
-    onProgress?.(`moto ${VERSION}`);
-    rmSync(folder, { recursive: true, force: true });
-    await runProgram("python3", ["-m", "venv", folder]);
-    await runProgram(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `moto[server]==${VERSION}`]);
-    writeFileSync(complete, "");
-  };
-  await createOnce(folder, { exists: () => existsSync(complete), create }).catch((cause: unknown) => {
-    throw new ServerStartError(`moto ${VERSION} cannot be installed: ${(cause as Error).message}`);
-  });
-  return python;
+async function findMotoPython(options?: InstallOptions): Promise<string> {
+  const packages = { title: `moto ${VERSION}`, name: `moto-${VERSION}`, requirements: [`moto[server]==${VERSION}`] };
+  return join(await findPythonEnvironment(packages, options), "python");
 }
 
 /**

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDir, createOnce, findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
+import { findOnPath, freePort, type ProcessWatchdog, runProgram } from "@flyte-ts/host";
 import { type LocalServer, ServerStartError, startServerProcess } from "@flyte-ts/local-servers";
 import type { InstallOptions } from "../program/install-options.js";
+import { findPythonEnvironment } from "../program/python-environment.js";
 
 const VERSION = "4.3.0";
 /** Spark itself, and what a Python task needs to read its results. */
@@ -17,22 +18,10 @@ const START_TIMEOUT_MS = 900_000;
  *
  * @throws ServerStartError without Java, or when the environment cannot be created.
  */
-export async function findSparkPython({ onProgress }: InstallOptions = {}): Promise<string> {
+export async function findSparkPython(options?: InstallOptions): Promise<string> {
   if (findOnPath("java") === undefined) throw new ServerStartError("Spark: Java, which runs it, is not on the PATH");
-  const folder = join(cacheDir(), `spark-thrift-server-${VERSION}`);
-  const python = join(folder, "bin", "python");
-  const complete = join(folder, "complete");
-  const create = async () => {
-    onProgress?.(`PySpark ${VERSION}`);
-    rmSync(folder, { recursive: true, force: true });
-    await runProgram("python3", ["-m", "venv", folder]);
-    await runProgram(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PACKAGES]);
-    writeFileSync(complete, "");
-  };
-  await createOnce(folder, { exists: () => existsSync(complete), create }).catch((cause: unknown) => {
-    throw new ServerStartError(`PySpark ${VERSION} cannot be installed: ${(cause as Error).message}`);
-  });
-  return python;
+  const packages = { title: `PySpark ${VERSION}`, name: `spark-thrift-server-${VERSION}`, requirements: PACKAGES };
+  return join(await findPythonEnvironment(packages, options), "python");
 }
 
 export interface SparkThriftServerOptions {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { freePort, type ProcessWatchdog } from "@flyte-ts/host";
 import { type LocalServer, startServerProcess } from "@flyte-ts/local-servers";
-import { findPythonEnvironment } from "../program/python-environment.js";
+import { findPythonEnvironment, pinnedRequirements } from "../program/python-environment.js";
 import { type CustomResourceDefinition, uncheckedDefinition } from "./definitions.js";
 
 const VERSION = "2026.3.0";
@@ -23,7 +23,8 @@ export const DASK_DEFINITIONS: readonly CustomResourceDefinition[] = ["DaskClust
  * @throws ServerStartError when Python is missing or a package cannot be installed
  */
 export async function findDaskOperator(): Promise<string> {
-  const packages = { title: `the Dask operator ${VERSION}`, name: `dask-operator-${VERSION}`, recipe: "dask-operator" };
+  const requirements = pinnedRequirements("dask-operator");
+  const packages = { title: `the Dask operator ${VERSION}`, name: `dask-operator-${VERSION}`, requirements };
   return process.env[OVERRIDE_VARIABLE] ?? join(await findPythonEnvironment(packages), "python");
 }
 

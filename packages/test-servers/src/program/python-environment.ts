@@ -10,8 +10,13 @@ export interface PythonPackages {
   readonly title: string;
   /** Name of the folder in the cache; it changes with the packages. */
   readonly name: string;
-  /** Folder below `python/` whose requirements.txt pins all packages. */
-  readonly recipe: string;
+  /** Arguments of `pip install`. */
+  readonly requirements: readonly string[];
+}
+
+/** Requirements of a folder below `python/`, whose requirements.txt pins all packages. */
+export function pinnedRequirements(recipe: string): readonly string[] {
+  return ["--no-deps", "-r", fileURLToPath(new URL(`../../python/${recipe}/requirements.txt`, import.meta.url))];
 }
 
 /**
@@ -22,18 +27,17 @@ export interface PythonPackages {
  *   installed
  */
 export async function findPythonEnvironment(packages: PythonPackages, options: InstallOptions = {}): Promise<string> {
-  const { title, name, recipe } = packages;
+  const { title, name, requirements } = packages;
   const { onProgress, install = true } = options;
   const folder = join(cacheDir(), name);
   const complete = join(folder, "complete");
   if (!install && !existsSync(complete)) throw new ServerStartError(`${title}: its Python packages are not installed`);
   if (findOnPath("python3") === undefined) throw new ServerStartError(`${title}: Python, which runs it, is not on the PATH`);
-  const requirements = fileURLToPath(new URL(`../../python/${recipe}/requirements.txt`, import.meta.url));
   const create = async () => {
     onProgress?.(title);
     rmSync(folder, { recursive: true, force: true });
     await runProgram("python3", ["-m", "venv", folder]);
-    await runProgram(join(folder, "bin", "python"), ["-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements]);
+    await runProgram(join(folder, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...requirements]);
     writeFileSync(complete, "");
   };
   await createOnce(folder, { exists: () => existsSync(complete), create }).catch((error: Error) => {

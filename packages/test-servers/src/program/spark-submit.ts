@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { findOnPath } from "@flyte-ts/host";
 import { ServerStartError } from "@flyte-ts/local-servers";
 import type { InstallOptions } from "./install-options.js";
-import { findPythonEnvironment } from "./python-environment.js";
+import { findPythonEnvironment, pinnedRequirements } from "./python-environment.js";
 
 const VERSION = "4.3.0";
 /** Names a `spark-submit` to use instead. */
@@ -18,5 +18,6 @@ export async function findSparkSubmit(options?: InstallOptions): Promise<string>
   if (findOnPath("java") === undefined) throw new ServerStartError(`${title}: Java, which runs it, is not on the PATH`);
   const override = process.env[OVERRIDE_VARIABLE];
   if (override) return override;
-  return join(await findPythonEnvironment({ title, name: `pyspark-${VERSION}`, recipe: "spark" }, options), "spark-submit");
+  const packages = { title, name: `pyspark-${VERSION}`, requirements: pinnedRequirements("spark") };
+  return join(await findPythonEnvironment(packages, options), "spark-submit");
 }

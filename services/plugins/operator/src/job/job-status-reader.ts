@@ -11,10 +11,11 @@ import {
   resultStatus,
 } from "@flyte-ts/pod-task";
 import { type LogLink } from "@flyte-ts/pod-task/logs";
+import type { WarningOf } from "@flyte-ts/pod-task/warnings";
 import type { PermanentFailure, Progress, RetryableFailure, TerminalStatus } from "@flyte-ts/task-plugin";
 import type { ResultLimits } from "@flyte-ts/task-plugin/files";
 import type { JobState, Operator } from "../operator.js";
-import { type ObservedJob, observeJob, type WarningOf } from "./observe-job.js";
+import { type ObservedJob, observeJob } from "./observe-job.js";
 import { reportPods } from "./pod-report.js";
 
 export interface JobStatusDeps {
@@ -24,7 +25,7 @@ export interface JobStatusDeps {
   readonly operatorTimeoutMs: number;
   readonly limits: ResultLimits;
   readonly logLinks: readonly LogLink[];
-  /** Returns the latest warning of Kubernetes about a job or a pod; absent: none is known. */
+  /** Absent: no warnings are known. */
   readonly warningOf?: WarningOf;
 }
 

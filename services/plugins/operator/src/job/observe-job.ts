@@ -1,4 +1,5 @@
 import { type GracePeriods, joinReasons, type Pod } from "@flyte-ts/pod-task";
+import type { WarningOf } from "@flyte-ts/pod-task/warnings";
 import { RetryableFailure } from "@flyte-ts/task-plugin";
 import type { Job, JobState, Operator } from "../operator.js";
 import { explainFailure } from "./explain-failure.js";
@@ -13,9 +14,6 @@ export interface ObservedJob {
   /** Failed pods that the operator has deleted, in the order of the failures. Default: none. */
   readonly replaced?: readonly Pod[];
 }
-
-/** Returns the latest warning of Kubernetes about the object of this uid. */
-export type WarningOf = (uid: string | undefined) => string | undefined;
 
 export interface ObserveOptions {
   readonly gracePeriods: GracePeriods;

@@ -1,4 +1,5 @@
 import { derivePodState, type GracePeriods, joinReasons, type Pod, type PodState } from "@flyte-ts/pod-task";
+import type { WarningOf } from "@flyte-ts/pod-task/warnings";
 import { type AttemptFailure, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 
 /** Pods that do not run yet. */
@@ -21,7 +22,7 @@ interface Waiting {
 interface PendingOptions {
   readonly gracePeriods: GracePeriods;
   readonly now: Date;
-  readonly warningOf?: ((uid: string | undefined) => string | undefined) | undefined;
+  readonly warningOf?: WarningOf | undefined;
 }
 
 /**
