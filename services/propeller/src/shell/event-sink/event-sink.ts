@@ -26,7 +26,8 @@ export interface EventSink {
  * not consume the bus.
  */
 export interface ForwardingSink extends EventSink {
-  forward(key: string, event: TaskExecutionEvent, outputs: LiteralMap | undefined): Promise<void>;
+  /** Resolves to false when the sink is closed before the event is stored or rejected. */
+  forward(key: string, event: TaskExecutionEvent, outputs: LiteralMap | undefined): Promise<boolean>;
   /** Stops sending; queued events are dropped. */
   close(): void;
 }

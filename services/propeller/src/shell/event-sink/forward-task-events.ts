@@ -15,8 +15,14 @@ export interface ForwardOptions {
 const ACK_WAIT_MS = 120_000;
 
 /**
+ * Maximum of events that wait in the sink, which is fair between executions; the bus delivers in
+ * order of arrival, so beyond this number a new execution waits for those before it.
+ */
+const MAX_IN_FLIGHT = 8_000;
+
+/**
  * Forwards events of plugin services to a recorder that does not consume the bus; acknowledges them
- * when the recorder has them.
+ * when the recorder has them. Those still in the sink when it is closed are redelivered.
  */
 export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
@@ -27,7 +33,7 @@ export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscr
       );
       // Items of arrays have no task executions of their own.
       if (event !== undefined && !partOfArray) {
-        void sink.forward(workflowKey, event, outputs).then(() => message.ack());
+        void sink.forward(workflowKey, event, outputs).then((settled) => (settled ? message.ack() : message.nak()));
         return;
       }
       message.ack();
@@ -40,7 +46,7 @@ export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscr
       stream: EVENT_STREAM.name,
       durable: "propeller-forward",
       subjects: [taskEventFilter],
-      maxInFlight: 2_000,
+      maxInFlight: MAX_IN_FLIGHT,
       batch: 500,
       ackWaitMs: ACK_WAIT_MS,
     },

@@ -36,7 +36,7 @@ interface QueuedEvent {
   superseded: boolean;
 }
 
-/** Queue of one execution's events; the first is in flight. */
+/** Queue of one execution's events; only the first may be in flight. */
 interface ExecutionQueue {
   readonly entries: QueuedEvent[];
   /** Time (ms) since which every response was NOT_FOUND; undefined after any other response. */
@@ -44,9 +44,6 @@ interface ExecutionQueue {
   /** Number of NOT_FOUND responses since `notFoundSince`. */
   notFoundAttempts: number;
 }
-
-/** Events of one execution sent before another waiting execution gets the slot. */
-const MAX_BURST = 8;
 
 const alwaysAllowed = (): boolean => true;
 
@@ -58,10 +55,6 @@ const alwaysAllowed = (): boolean => true;
 const NOT_FOUND_TIMEOUT_MS = 60_000;
 /** Maximum backoff while NOT_FOUND is retried, ms. */
 const MAX_NOT_FOUND_BACKOFF_MS = 2_000;
-
-function endsExecution(published: PublishedEvent): boolean {
-  return published.kind === "workflow" && isTerminalWorkflowEvent(published.event.phase);
-}
 
 /**
  * Sends events by the public API to any Flyte admin: in order and one at a time per execution,
@@ -88,8 +81,9 @@ export class GrpcSink implements ForwardingSink {
     return published === undefined ? Promise.resolve() : this.#enqueue(key, published, fence);
   }
 
-  forward(...[key, event, outputs]: Parameters<ForwardingSink["forward"]>): Promise<void> {
-    return this.#enqueue(key, publishedTaskEvent(event, outputs));
+  async forward(...[key, event, outputs]: Parameters<ForwardingSink["forward"]>): Promise<boolean> {
+    await this.#enqueue(key, publishedTaskEvent(event, outputs));
+    return !this.#closed;
   }
 
   async whenRecorded(key: string): Promise<void> {
@@ -111,8 +105,9 @@ export class GrpcSink implements ForwardingSink {
     if (this.#closed) return Promise.resolve();
     const name = eventDedupKey(published);
     const queue = this.#queues.get(key);
-    // The first event of the queue is in flight.
-    if (queue?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
+    // The first event of the queue may be in flight.
+    const same = queue?.entries.find((entry, index) => index > 0 && entry.name === name);
+    if (same !== undefined) return same.delivered;
     this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
     const entry = { name, published, mayDeliver: fence?.shouldSend ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
@@ -148,7 +143,7 @@ export class GrpcSink implements ForwardingSink {
       const key = this.#turns.next();
       if (key === undefined) return;
       this.#running++;
-      void this.#drain(key).finally(() => {
+      void this.#sendNext(key).finally(() => {
         this.#running--;
         this.#start();
       });
@@ -156,31 +151,26 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * Sends the execution's queue until it is empty, or a burst of it while others wait for a slot. A
+   * Sends the first event of the execution's queue; the execution then waits for its next turn. A
    * queue that waits out NOT_FOUND holds no slot.
    */
-  async #drain(key: string): Promise<void> {
+  async #sendNext(key: string): Promise<void> {
     const queue = this.#queues.get(key);
-    if (queue === undefined) return;
-    let sent = 0;
-    for (let [entry] = queue.entries; entry !== undefined && !this.#closed; [entry] = queue.entries) {
-      if (sent >= MAX_BURST && !this.#turns.isEmpty) {
-        this.#turns.add(key);
-        return;
-      }
-      if ((await this.#deliver(key, queue, entry)) === "early") {
-        if (this.#moveMissingNodeFirst(key, queue, entry)) continue;
-        this.#requeueAfterBackoff(key, queue);
-        return;
-      }
-      sent++;
-      this.#turns.onSent(key);
-      queue.entries.shift();
-      this.#queueLength--;
-      entry.done();
-      if (endsExecution(entry.published)) this.#turns.remove(key);
+    const entry = queue?.entries[0];
+    if (queue === undefined || entry === undefined) return;
+    const early = (await this.#deliver(key, queue, entry)) === "early";
+    if (this.#closed) return;
+    if (early) {
+      if (this.#moveMissingNodeFirst(key, queue, entry)) this.#turns.add(key);
+      else this.#requeueAfterBackoff(key, queue);
+      return;
     }
-    this.#queues.delete(key);
+    this.#turns.onSent(key);
+    queue.entries.shift();
+    this.#queueLength--;
+    entry.done();
+    if (queue.entries.length > 0) this.#turns.add(key);
+    else this.#queues.delete(key);
   }
 
   /**
