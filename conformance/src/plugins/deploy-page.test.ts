@@ -111,7 +111,7 @@ describe.skipIf(!hasKubectl() || (await kubernetesSkipReason()) !== undefined)("
   test("the program starts with the variables of the Deployment, and its probes succeed", async () => {
     const [deployment, policy] = parseManifests(fileOf("plugin.yaml"));
     const pod = deployment === undefined ? undefined : podOf(deployment);
-    const container = pod?.spec.containers[0] as DeployedContainer;
+    const container = pod?.spec.containers[0] as unknown as DeployedContainer;
     const read = ({ name, key }: { readonly name: string; readonly key: string }) =>
       Buffer.from(run(`kubectl -n flyte get secret ${name} -o jsonpath='{.data.${key}}'`), "base64").toString();
     const environment = Object.fromEntries(
@@ -119,7 +119,7 @@ describe.skipIf(!hasKubectl() || (await kubernetesSkipReason()) !== undefined)("
     );
     expect(container.ports).toEqual([{ name: "ops", containerPort: Number(environment[`${PREFIX}OPS__PORT`]) }]);
     const url = new URL(environment[`${PREFIX}NATS__URL`] ?? "");
-    const [{ ports }] = (policy?.spec as PolicySpec).egress;
+    const [{ ports }] = (policy as unknown as NetworkPolicy).spec.egress;
     expect(ports.map(({ port }) => String(port))).toContain(url.port);
     expect([url.username, url.password]).toEqual([USER, USER]);
     url.host = `127.0.0.1:${bus.port}`;
@@ -156,8 +156,8 @@ interface DeployedContainer {
   readonly livenessProbe: { readonly httpGet: { readonly path: string } };
 }
 
-interface PolicySpec {
-  readonly egress: readonly [{ readonly ports: readonly { readonly port: number }[] }];
+interface NetworkPolicy {
+  readonly spec: { readonly egress: readonly [{ readonly ports: readonly { readonly port: number }[] }] };
 }
 
 async function buildImage(): Promise<BuiltImage> {

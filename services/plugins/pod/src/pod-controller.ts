@@ -37,7 +37,7 @@ import {
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import { hasExited } from "./has-exited.js";
+import { hasExited } from "./pod-exit.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
 
 export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
