@@ -8,11 +8,15 @@ import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run
 const PARTS = {
   simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   // Needs the registry of npm.
-  "plugin-tutorial": { files: ["conformance/src/plugins/tutorial.test.ts"], environment: { PLUGIN_TUTORIAL: "install" } },
+  "plugin-tutorial": {
+    files: ["conformance/src/plugins/tutorial.test.ts", "conformance/src/plugins/deploy-page.test.ts"],
+    environment: { PLUGIN_TUTORIAL: "install" },
+  },
   "plugin-simulation": {
     files: [
       "packages/task-plugin/src/harness/simulation.test.ts",
       "services/plugins/operator/src/simulation.test.ts",
+      "services/plugins/pod/src/simulation.test.ts",
       "services/plugins/web-api/src/simulation.test.ts",
     ],
     environment: { PLUGIN_SEEDS: "2000" },

@@ -17,7 +17,6 @@ export { ATTEMPT_ANNOTATION, decodeAttemptAnnotation, minimalAttempt, reduceRequ
 export { asRetryLater, kubeUnavailable, toCreateError } from "./create/create-error.js";
 export { objectName } from "./create/object-name.js";
 export { belongsToAttempt, isOwnedBy, requireAttemptObject } from "./create/ownership.js";
-export { UnsettledCreations, type UnsettledCreationsDeps } from "./create/unsettled-creations.js";
 
 // State and result
 export { derivePodState } from "./status/derive-pod-state.js";

@@ -2,9 +2,29 @@ import { PROGRAM } from "./comparable.js";
 import { pod, podWithoutArgs, SMALL } from "./expected-pods.js";
 import { sparkApplication } from "./expected-spark.js";
 
+/** Variables with which flytekit tells errors of workers apart. */
+const WORKER_ENV = ["_F_WN", "_F_DES"];
+
 /** Returns a replica group of the training operator. */
 function replica(name: string, replicas: number, container: object = {}, restartPolicy = "Never") {
-  return { replicas, restartPolicy, template: { spec: pod(name, { env: ["_F_WN", "_F_DES"], ...container }) } };
+  return { replicas, restartPolicy, template: { spec: pod(name, { env: WORKER_ENV, ...container }) } };
+}
+
+/** Pods of a task keep their own policy, other than containers. */
+const POD_TARGET = { terminationMessagePolicy: undefined };
+
+/** Returns a replica group whose pods follow the task's `PodTemplate`. */
+function templatedReplica(replicas: number) {
+  const { template, ...group } = replica("pytorch", replicas, { ...POD_TARGET, env: ["MODE", ...WORKER_ENV] });
+  const proxy = { name: "proxy", image: "proxy:v1", resources: {}, env: [] };
+  const tolerations = [{ key: "gpu", operator: "Exists" }];
+  return { ...group, template: { spec: { ...template.spec, containers: [...template.spec.containers, proxy], tolerations } } };
+}
+
+/** Returns a replica group whose pods have shared memory, as the PyTorch plugin adds it. */
+function sharedMemoryReplica(replicas: number) {
+  const { template, ...group } = replica("pytorch", replicas, { ...POD_TARGET, volumeMounts: [{ name: "shm", mountPath: "/dev/shm" }] });
+  return { ...group, template: { spec: { ...template.spec, volumes: [{ name: "shm", emptyDir: { medium: "Memory" } }] } } };
 }
 
 const RAY_PORTS = [
@@ -36,6 +56,15 @@ export const EXPECTED_JOBS: Readonly<Record<string, (name: string) => object>> =
       Worker: replica("pytorch", 2, { image: "worker:v1", resources: SMALL }),
     },
     runPolicy: { cleanPodPolicy: "All", ttlSecondsAfterFinished: 60, activeDeadlineSeconds: 600, backoffLimit: 3 },
+  }),
+  "pod_tasks.pytorch_pod": () => ({
+    pytorchReplicaSpecs: { Master: templatedReplica(1), Worker: templatedReplica(2) },
+    runPolicy: {},
+  }),
+  "pod_tasks.elastic": () => ({
+    pytorchReplicaSpecs: { Worker: sharedMemoryReplica(3) },
+    elasticPolicy: { minReplicas: 2, maxReplicas: 3, rdzvBackend: "c10d", nProcPerNode: 4, maxRestarts: 5 },
+    runPolicy: { cleanPodPolicy: "Running", backoffLimit: 2 },
   }),
   "light_tasks.tensorflow": () => ({
     tfReplicaSpecs: {

@@ -2,52 +2,42 @@
 export interface ExpectedTemplate {
   readonly type: string;
   readonly version: number;
-  readonly target: "container" | "sql" | undefined;
-  /** Names of the fields of `custom`, sorted. */
-  readonly custom: readonly string[];
+  readonly target: "container" | "k8sPod" | "sql" | undefined;
+  readonly config: Readonly<Record<string, string>>;
 }
 
-const row = (type: string, version: number, target: ExpectedTemplate["target"], ...custom: readonly string[]): ExpectedTemplate => ({
-  type,
-  version,
-  target,
-  custom,
-});
-
-const SPARK = ["databricksConf", "executorPath", "mainApplicationFile"];
+const row = (
+  type: string,
+  version: number,
+  target: ExpectedTemplate["target"],
+  config: ExpectedTemplate["config"] = {},
+): ExpectedTemplate => ({ type, version, target, config });
 
 /** Templates by task. */
 export const EXPECTED_TEMPLATES: Readonly<Record<string, ExpectedTemplate>> = {
-  "light_tasks.pytorch": row("pytorch", 1, "container", "masterReplicas", "runPolicy", "workerReplicas"),
-  "light_tasks.tensorflow": row("tensorflow", 1, "container", "chiefReplicas", "evaluatorReplicas", "psReplicas", "workerReplicas"),
-  "light_tasks.mpi": row("mpi", 1, "container", "launcherReplicas", "slots", "workerReplicas"),
-  "light_tasks.horovod": row("mpi", 1, "container", "launcherReplicas", "slots", "workerReplicas"),
-  "light_tasks.ray": row(
-    "ray",
-    0,
-    "container",
-    "rayCluster",
-    "runtimeEnv",
-    "runtimeEnvYaml",
-    "shutdownAfterJobFinishes",
-    "ttlSecondsAfterFinished",
-  ),
-  "light_tasks.dask": row("dask", 0, "container", "scheduler", "workers"),
-  "light_tasks.aws_batch": row(
-    "aws-batch",
-    0,
-    "container",
-    "parameters",
-    "platformCapabilities",
-    "propagateTags",
-    "schedulingPriority",
-    "tags",
-  ),
-  athena: row("presto", 0, undefined, "catalog", "routingGroup", "schema", "statement"),
-  hive: row("hive", 0, undefined, "clusterLabel", "query", "tags"),
-  "client_tasks.spark": row("spark", 0, "container", ...SPARK, "hadoopConf", "sparkConf"),
-  "client_tasks.databricks_old": row("spark", 0, "container", ...SPARK, "databricksInstance", "sparkConf"),
-  "client_tasks.databricks": row("databricks", 0, "container", ...SPARK, "databricksInstance", "databricksTokenSecret"),
-  bigquery: row("bigquery_query_job_task", 0, "sql", "Domain", "Location", "ProjectID", "maximumBytesBilled", "useLegacySql"),
-  snowflake: row("snowflake", 0, "sql"),
+  "light_tasks.pytorch": row("pytorch", 1, "container"),
+  "pod_tasks.pytorch_pod": row("pytorch", 1, "k8sPod", { primary_container_name: "trainer" }),
+  "pod_tasks.elastic": row("pytorch", 1, "k8sPod", { primary_container_name: "primary" }),
+  "light_tasks.tensorflow": row("tensorflow", 1, "container"),
+  "light_tasks.mpi": row("mpi", 1, "container"),
+  "light_tasks.horovod": row("mpi", 1, "container"),
+  "light_tasks.ray": row("ray", 0, "container"),
+  "light_tasks.dask": row("dask", 0, "container"),
+  "light_tasks.aws_batch": row("aws-batch", 0, "container", { platformCapabilities: "EC2" }),
+  athena: row("presto", 0, undefined),
+  hive: row("hive", 0, undefined),
+  "client_tasks.spark": row("spark", 0, "container"),
+  "client_tasks.databricks_old": row("spark", 0, "container"),
+  "client_tasks.databricks": row("databricks", 0, "container"),
+  bigquery: row("bigquery_query_job_task", 0, "sql"),
+  snowflake: row("snowflake", 0, "sql", {
+    user: "u",
+    account: "org-account",
+    database: "db",
+    schema: "public",
+    warehouse: "wh",
+  }),
 };
+
+/** An elastic task with one node is an ordinary pod, which the tests of pods run. */
+export const ELASTIC_ONE_NODE = row("python-task", 1, "k8sPod", { primary_container_name: "primary" });

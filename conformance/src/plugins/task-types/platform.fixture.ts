@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
@@ -80,7 +80,8 @@ export class Platform {
   /** Registers the tasks of files of `python/task_types` with stock pyflyte. */
   async register(files: readonly string[]): Promise<void> {
     const { bin, packages } = await pluginPackages();
-    const folder = join(root, "conformance", "python", "task_types");
+    const python = join(root, "conformance", "python");
+    const folder = join(python, "task_types");
     const args = [
       "register",
       "--version",
@@ -93,7 +94,7 @@ export class Platform {
     const env = {
       ...process.env,
       PATH: `${bin}:${process.env.PATH}`,
-      PYTHONPATH: packages,
+      PYTHONPATH: [packages, join(python, "torch_stand_in")].join(delimiter),
       PYTHONDONTWRITEBYTECODE: "1",
       FLYTE_PLATFORM_URL: `localhost:${this.#stack.api}`,
       FLYTE_PLATFORM_INSECURE: "true",

@@ -42,7 +42,7 @@ export interface PluginPython {
 
 /**
  * Installs flytekit's plugins once, in the cache. Packages are installed without their
- * dependencies: serialising a task imports neither PyTorch nor Ray.
+ * dependencies: serialising a task imports no Ray, and `python/torch_stand_in` serves as PyTorch.
  */
 export async function pluginPackages(): Promise<PluginPython> {
   const folder = join(cacheDir(), "task-type-plugins-full-1");

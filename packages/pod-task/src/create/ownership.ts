@@ -17,7 +17,7 @@ export function isOwnedBy({ metadata }: KubeObject, owner: TaskRequest["owner"])
  * True when the object was created for this attempt: with the same owner, and the same workflow in
  * its annotation.
  */
-export function belongsToAttempt(object: KubeObject, { owner, workflowKey }: TaskRequest): boolean {
+export function belongsToAttempt(object: KubeObject, { owner, workflowKey }: Pick<TaskRequest, "owner" | "workflowKey">): boolean {
   if (owner !== undefined && !isOwnedBy(object, owner)) return false;
   const annotated = decodeAttemptAnnotation(object);
   // Another propeller created an object without the annotation, before this one took over.

@@ -31,17 +31,18 @@ interface Creation {
 export class UnsettledCreations {
   readonly #creations = new Map<string, Creation>();
   readonly #clock: Time;
-  readonly #settlesWithinMs: number;
+  /** Time after the end of a call within which its creation may take effect, ms. */
+  readonly settlesWithinMs: number;
   #earlierSettledAtMs = 0;
 
   constructor({ clock, creationSettlesWithinMs = CREATION_SETTLES_WITHIN_MS }: UnsettledCreationsDeps) {
     this.#clock = clock;
-    this.#settlesWithinMs = creationSettlesWithinMs;
+    this.settlesWithinMs = creationSettlesWithinMs;
   }
 
   /** Notes that this process takes over from earlier ones, whose creations may be in progress. */
   takeOver(): void {
-    this.#earlierSettledAtMs = this.#clock.now() + this.#settlesWithinMs;
+    this.#earlierSettledAtMs = this.#clock.now() + this.settlesWithinMs;
   }
 
   /**
@@ -77,12 +78,17 @@ export class UnsettledCreations {
         this.#removeSettled();
         this.#creations.set(key, {
           request: { ...reduceRequest(request), owner: request.owner },
-          settledAtMs: this.#clock.now() + this.#settlesWithinMs,
+          settledAtMs: this.#clock.now() + this.settlesWithinMs,
         });
       }
       if (error instanceof RetryLater) throw error;
       throw this.failureOf(request, error as Error);
     }
+  }
+
+  /** True while a creation of an earlier process may take effect. */
+  get earlierMayTakeEffect(): boolean {
+    return this.#clock.now() < this.#earlierSettledAtMs;
   }
 
   isSettled(request: TaskRequest): boolean {
@@ -108,7 +114,7 @@ export class UnsettledCreations {
   /** Time until creations of the attempt by this process are settled, ms. */
   #remainingMs(request: TaskRequest): number {
     const { settledAtMs = 0 } = this.#creations.get(attemptKey(request)) ?? {};
-    return Math.min(this.#settlesWithinMs, Math.max(0, settledAtMs - this.#clock.now()));
+    return Math.min(this.settlesWithinMs, Math.max(0, settledAtMs - this.#clock.now()));
   }
 
   #restore(key: string, earlier: Creation | undefined): void {

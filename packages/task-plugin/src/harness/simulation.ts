@@ -15,7 +15,7 @@ export const JOB_FAULTS = [
   "createRefused",
   /** The next creation takes place, and its answer is lost. */
   "createUnknown",
-  /** The next creation takes place within a second, after the caller has given up. */
+  /** The next creation takes place within a few seconds, after the caller has given up. */
   "createLate",
   /** The next creation arrives twice, and the caller gets the answer of the second. */
   "createDoubled",

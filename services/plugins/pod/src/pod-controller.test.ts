@@ -6,6 +6,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
+import { CREATION_SETTLES_WITHIN_MS } from "@flyte-ts/pod-task/creations";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { MemoryBus, pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -14,7 +15,7 @@ import { config, logger, outputs, podRequest, PodWorld } from "./simulation/pod-
 const key = attemptKey(podRequest());
 
 describe("the pod plugin passes the conformance cases", () => {
-  it.each(pluginConformance(() => new PodWorld()))("$name", async ({ run }) => {
+  it.each(pluginConformance(() => new PodWorld({ creationSettlesWithinMs: 0 })))("$name", async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
   });
 });
@@ -170,7 +171,7 @@ describe("PodController", () => {
     await start();
     await send(DesiredState.RUN, { pluginState, knownPhase: Phase.QUEUED });
     expect(error()?.code).toBe("ResourceDeletedExternally");
-    expect(world.startCount(podRequest())).toBe(1);
+    expect(world.cluster.creations.get(key)).toBe(1);
   });
 
   it("a pod of the same name with another owner is left unchanged", async () => {
@@ -207,7 +208,7 @@ describe("PodController", () => {
     expect(told().at(-1)?.[0]).not.toBe("ABORTED");
     await clock.advance(45_000);
     expect(told().at(-1)?.[0]).toBe("ABORTED");
-    expect(world.startCount(podRequest())).toBe(1);
+    expect(world.cluster.creations.get(key)).toBe(1);
     expect(world.cluster.pods.size).toBe(0);
   });
 
@@ -219,11 +220,37 @@ describe("PodController", () => {
     await settlePromises();
     await send(DesiredState.FINALIZE, { deleteResources: true });
     await clock.advance(45_000);
-    expect(world.startCount(podRequest())).toBe(1);
+    expect(world.cluster.creations.get(key)).toBe(1);
     await bus.redeliver();
     await settlePromises();
     expect(world.cluster.pods.size).toBe(0);
     expect(bus.unacknowledged).toBe(0);
+  });
+
+  it("after a restart, an ended pod is deleted only when no earlier creation can take effect", async () => {
+    await send(DesiredState.RUN);
+    world.complete(podRequest());
+    await settlePromises();
+    await send(DesiredState.FINALIZE, { deleteResources: true });
+    expect(bus.unacknowledged).toBe(0);
+    await clock.advance(CREATION_SETTLES_WITHIN_MS - 1);
+    expect(world.cluster.pods.size).toBe(1);
+    await clock.advance(1);
+    expect(world.cluster.pods.size).toBe(0);
+  });
+
+  it("a pod that an earlier process creates after the abort is deleted before its containers start", async () => {
+    await send(DesiredState.RUN);
+    const { pod } = world.cluster;
+    await send(DesiredState.ABORT);
+    await clock.advance(1_000);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
+    const events = bus.events.length;
+    await world.cluster.create(PODS, { ...pod, status: undefined } as KubeObject);
+    await clock.advance(2_000);
+    expect(world.cluster.pods.size).toBe(0);
+    expect(world.startCount(podRequest())).toBe(0);
+    expect(bus.events).toHaveLength(events);
   });
 
   it("all attempts of a resource include those whose creation has no answer", async () => {
@@ -279,6 +306,7 @@ describe("PodController", () => {
     [true, 0],
     [false, 1],
   ])("keeps or deletes the pod at FINALIZE as propeller requests (%s)", async (deleteResources, left) => {
+    await clock.advance(CREATION_SETTLES_WITHIN_MS);
     await send(DesiredState.RUN);
     world.complete(podRequest());
     await settlePromises();

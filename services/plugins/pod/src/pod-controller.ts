@@ -20,9 +20,8 @@ import {
   reduceRequest,
   requireAttemptObject,
   trimPod,
-  UnsettledCreations,
-  type UnsettledCreationsDeps,
 } from "@flyte-ts/pod-task";
+import { FinishedAttempts, type ObsoleteObject, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
 import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
@@ -38,6 +37,7 @@ import {
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
+import { hasExited } from "./pod-exit.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
 
 export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
@@ -94,8 +94,7 @@ export class PodController {
   readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
   readonly #deletedUnreported = new Map<string, Pod>();
-  /** Attempts that are aborted or finalized: changes of their pods are ignored. */
-  readonly #finishedAttempts = new BoundedMap<string, true>(MAX_REMEMBERED);
+  readonly #finished: FinishedAttempts<Pod>;
   #startedAt = 0;
 
   constructor(private readonly deps: PodControllerDeps) {
@@ -103,6 +102,7 @@ export class PodController {
     this.#reader = new PodStatusReader({ ...deps, warningOf: (uid) => this.#warnings?.of(uid) });
     this.#deletions = new DeletionWaiter(deps.clock);
     this.#creations = new UnsettledCreations(deps);
+    this.#finished = new FinishedAttempts({ clock: deps.clock, creations: this.#creations, hasEnded: hasExited });
   }
 
   start(host: PluginHost): void {
@@ -160,7 +160,7 @@ export class PodController {
 
   /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
   async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
-    this.#finishedAttempts.set(attemptKey(request), true);
+    this.#finished.add(attemptKey(request), request);
     const pod = await this.#getPod(request);
     if (pod === undefined || !belongsToAttempt(pod, request)) {
       this.#creations.requireSettled(request);
@@ -195,18 +195,21 @@ export class PodController {
 
   async finalize(request: TaskRequest): Promise<void> {
     const key = attemptKey(request);
-    this.#finishedAttempts.set(key, true);
+    this.#finished.add(key, request);
     this.#queue.cancelDelayed(key);
     this.#unannotated.delete(key);
     this.#reader.invalidate(key);
     this.#deletedUnreported.delete(key);
     this.#awaitingWatch.delete(key);
+    if (request.deleteResources && this.#creations.earlierMayTakeEffect) await this.#waitForSync();
     const known = this.#informer?.get(key);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
     // Until then the ended pod prevents another of its name.
     this.#creations.requireSettled(request);
-    await this.#delete(request, known?.metadata.uid);
+    const dueAtMs = this.#finished.deferDeletion(key, known);
+    if (dueAtMs === undefined) await this.#delete(request, known?.metadata.uid);
+    else this.#queue.addAt(key, dueAtMs);
   }
 
   async #findOrCreate(request: TaskRequest): Promise<{ readonly pod: Pod; readonly created: boolean }> {
@@ -231,13 +234,18 @@ export class PodController {
   }
 
   /** Handles a change of a pod from the watch. */
-  #onPodEvent({ type, key, object }: InformerEvent<Pod>): void {
+  #onPodEvent(event: InformerEvent<Pod>): void {
+    const { type, key, object } = event;
     this.#awaitingWatch.delete(key);
     if (type === "deleted") {
       this.#deletions.onDeleted(key);
       this.#queue.cancelDelayed(key);
     }
-    if (this.#requestFor(key, object) === undefined || this.#finishedAttempts.get(key)) return;
+    if (this.#finished.onEvent(key, event)) {
+      this.deps.logger.warn({ pod: key }, "a pod was created after its attempt ended, and is deleted");
+      this.#queue.add(key);
+    }
+    if (this.#requestFor(key, object) === undefined || this.#finished.has(key)) return;
     if (type === "deleted") {
       // The deletion of a pod whose end was reported is garbage collection, not a change to report.
       if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
@@ -254,9 +262,11 @@ export class PodController {
     if (this.#informer?.get(key) !== undefined) this.#queue.add(key);
   }
 
-  /** Reports the state that follows from a pod's change. */
+  /** Reports the state that follows from a pod's change, or deletes an obsolete pod. */
   async #reconcilePod(key: string): Promise<void> {
-    if (this.#finishedAttempts.get(key) || this.#creating.has(key)) return;
+    const obsolete = this.#finished.obsolete(key);
+    if (obsolete !== undefined) return this.#deleteObsolete(key, obsolete);
+    if (this.#finished.has(key) || this.#creating.has(key)) return;
     const pod = this.#informer?.get(key);
     const deletedPod = this.#deletedUnreported.get(key);
     const request = this.#requestFor(key, pod ?? deletedPod);
@@ -267,6 +277,18 @@ export class PodController {
     } catch (error) {
       if (!(error instanceof RetryLater)) throw error;
       if (error.status !== undefined) await this.#host?.publishStatus(request, error.status);
+      this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
+    }
+  }
+
+  async #deleteObsolete(key: string, { uid, dueAtMs }: ObsoleteObject): Promise<void> {
+    if (dueAtMs > this.#now()) return this.#queue.addAt(key, dueAtMs);
+    const [namespace = "", generatedName = ""] = key.split("/");
+    try {
+      await this.#delete({ namespace, generatedName }, uid);
+      this.#finished.deleted(key);
+    } catch (error) {
+      if (!(error instanceof RetryLater)) throw error;
       this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
     }
   }
@@ -307,7 +329,10 @@ export class PodController {
     }
   }
 
-  async #delete({ namespace, generatedName: name }: TaskRequest, uid: string | undefined): Promise<boolean> {
+  async #delete(
+    { namespace, generatedName: name }: Pick<TaskRequest, "namespace" | "generatedName">,
+    uid: string | undefined,
+  ): Promise<boolean> {
     const { client, terminationGraceSeconds } = this.deps;
     try {
       return await client.delete(PODS, { namespace, name, gracePeriodSeconds: terminationGraceSeconds, uid });
@@ -357,14 +382,4 @@ function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
 
 function deletedExternally({ namespace, generatedName: name }: TaskRequest): RetryableFailure {
   return podMissingFailure({ namespace, name });
-}
-
-/**
- * True when no process of the task runs in the pod any more. False after a failure for an
- * unavailable image: the attempt has ended, but the pod still exists.
- */
-function hasExited({ status }: Pod): boolean {
-  if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
-  const containers = status?.containerStatuses ?? [];
-  return containers.length > 0 && containers.every(({ state }) => state?.terminated !== undefined);
 }

@@ -4,6 +4,7 @@ import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { decodeAttemptAnnotation, minimalAttempt, reduceRequest } from "@flyte-ts/pod-task";
+import type { FinishedAttempts } from "@flyte-ts/pod-task/creations";
 import { JOB_CREATED_STATE } from "../job/job-status-reader.js";
 import type { Job } from "../operator.js";
 import type { JobRef } from "./job-ref.js";
@@ -12,20 +13,21 @@ const MAX_REMEMBERED = 10_000;
 
 /** Facts about attempts that their resources do not hold. */
 export class AttemptRecords {
-  /** Attempts that are aborted or finalized: changes of their jobs are ignored. */
-  readonly #finished = new BoundedMap<string, true>(MAX_REMEMBERED);
   /** Requests of resources that another propeller created, without a record of the attempt. */
   readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
   /** Last state of resources that disappeared before their end was reported. */
   readonly #lost = new Map<string, Job>();
 
+  constructor(private readonly finished: Pick<FinishedAttempts<Job>, "add" | "has">) {}
+
+  /** True when changes of the attempt's job are not reported any more. */
   isFinished({ key }: JobRef): boolean {
-    return this.#finished.get(key) === true;
+    return this.finished.has(key);
   }
 
   /** Marks the attempt as finished and forgets everything else about it. */
-  finish({ key }: JobRef): void {
-    this.#finished.set(key, true);
+  finish({ key }: JobRef, request: TaskRequest): void {
+    this.finished.add(key, request);
     this.#unannotated.delete(key);
     this.#lost.delete(key);
   }

@@ -7,8 +7,8 @@ import {
   createAttemptObject,
   type DataStore,
   type Pod,
-  type UnsettledCreations,
 } from "@flyte-ts/pod-task";
+import type { UnsettledCreations } from "@flyte-ts/pod-task/creations";
 import { buildJob } from "../job/build-job.js";
 import type { Job } from "../operator.js";
 import { type JobRef, nameOf } from "./job-ref.js";

@@ -95,7 +95,7 @@ describe("JobController", () => {
     expect(told().at(-1)?.[0]).not.toBe("ABORTED");
     await clock.advance(45_000);
     expect(told().at(-1)?.[0]).toBe("ABORTED");
-    expect(world.startCount(world.request())).toBe(1);
+    expect(world.api.creations.get(world.keyOf())).toBe(1);
     expect(world.job()).toBeUndefined();
   });
 
@@ -224,7 +224,7 @@ describe("JobController", () => {
     await start();
     await send(DesiredState.RUN, { knownPhase: Phase.RUNNING });
     expect(error()).toMatchObject({ code: "ResourceDeletedExternally" });
-    expect(world.startCount(world.request())).toBe(1);
+    expect(world.api.creations.get(world.keyOf())).toBe(1);
   });
 
   it("says that an operator does not act", async () => {

@@ -1,12 +1,6 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import {
-  belongsToAttempt,
-  isOwnedBy,
-  objectMissingFailure,
-  requireAttemptObject,
-  UnsettledCreations,
-  type UnsettledCreationsDeps,
-} from "@flyte-ts/pod-task";
+import { belongsToAttempt, isOwnedBy, objectMissingFailure, requireAttemptObject } from "@flyte-ts/pod-task";
+import { FinishedAttempts, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import {
   type Aborted,
   isTerminalStatus,
@@ -54,7 +48,8 @@ export class JobController {
   readonly #deletion: JobDeletion;
   readonly #changes: ChangeWaiter;
   readonly #creations: UnsettledCreations;
-  readonly #records = new AttemptRecords();
+  readonly #finished: FinishedAttempts<Job>;
+  readonly #records: AttemptRecords;
   readonly #operators: ReadonlyMap<string, Operator>;
 
   constructor(private readonly deps: JobControllerDeps) {
@@ -62,6 +57,9 @@ export class JobController {
     this.#reader = new JobStatusReader({ ...deps, warningOf: (uid) => this.watch.warningOf(uid) });
     const creations = new UnsettledCreations(deps);
     this.#creations = creations;
+    const hasEnded = (job: Job, key: string) => !this.#mayRun(this.#refOfKey(key), job);
+    this.#finished = new FinishedAttempts({ clock: deps.clock, creations, hasEnded });
+    this.#records = new AttemptRecords(this.#finished);
     this.#api = new JobApi({ ...deps, creations });
     this.#changes = new ChangeWaiter(deps.clock);
     this.watch = new JobWatch(deps, {
@@ -91,6 +89,8 @@ export class JobController {
       reader: this.#reader,
       ending: this.#ending,
       records: this.#records,
+      finished: this.#finished,
+      api: this.#api,
       refOfKey: (key) => this.#refOfKey(key),
     });
     await this.watch.start();
@@ -113,7 +113,7 @@ export class JobController {
   /** Reads the resource from Kubernetes itself: the cache may lag behind a creation. */
   async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
     const ref = this.#refOf(request);
-    this.#records.finish(ref);
+    this.#records.finish(ref, request);
     this.#reporter?.cancel(ref);
     const job = await this.#api.get(ref);
     if (job === undefined || !belongsToAttempt(job, request)) {
@@ -151,15 +151,18 @@ export class JobController {
   async finalize(request: TaskRequest): Promise<void> {
     if (!this.#operators.has(request.template?.type ?? "")) return;
     const ref = this.#refOf(request);
-    this.#records.finish(ref);
+    this.#records.finish(ref, request);
     this.#reporter?.cancel(ref);
     this.#ending.forget(ref);
+    if (request.deleteResources && this.#creations.earlierMayTakeEffect) await this.watch.waitForSync(ref.operator);
     const known = this.watch.jobs.get(ref);
     this.watch.jobs.forget(ref);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     // Until then the ended job prevents another of its name.
     this.#creations.requireSettled(request);
-    await this.#api.delete(ref, known?.metadata.uid);
+    const dueAtMs = this.#finished.deferDeletion(ref.key, known);
+    if (dueAtMs === undefined) await this.#api.delete(ref, known?.metadata.uid);
+    else this.#reporter?.reportAt(ref, dueAtMs);
   }
 
   async #findOrCreate(ref: JobRef, request: TaskRequest): Promise<{ readonly job: Job; readonly created: boolean }> {

@@ -1,5 +1,6 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { belongsToAttempt, type Pod, type UnsettledCreations } from "@flyte-ts/pod-task";
+import { belongsToAttempt, type Pod } from "@flyte-ts/pod-task";
+import type { UnsettledCreations } from "@flyte-ts/pod-task/creations";
 import type { ProgressPhase, TaskStatus, TerminalStatus } from "@flyte-ts/task-plugin";
 import { JOB_CREATED_STATE } from "../job/job-status-reader.js";
 import type { Job } from "../operator.js";

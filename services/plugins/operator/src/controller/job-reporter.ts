@@ -2,11 +2,13 @@ import type { Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type InformerEvent, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import { objectMissingFailure } from "@flyte-ts/pod-task";
+import type { FinishedAttempts, ObsoleteObject } from "@flyte-ts/pod-task/creations";
 import { type PluginHost, RetryLater, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JobStatusReader } from "../job/job-status-reader.js";
 import type { Job } from "../operator.js";
 import type { AttemptRecords } from "./attempt-records.js";
+import type { JobApi } from "./job-api.js";
 import type { EndStatus, JobEnding } from "./job-ending.js";
 import { type JobRef, nameOf } from "./job-ref.js";
 import type { JobWatch } from "./job-watch.js";
@@ -16,6 +18,8 @@ export interface JobReporterDeps {
   readonly reader: JobStatusReader;
   readonly ending: JobEnding;
   readonly records: AttemptRecords;
+  readonly finished: FinishedAttempts<Job>;
+  readonly api: Pick<JobApi, "delete">;
   readonly host: PluginHost;
   readonly refOfKey: (key: string) => JobRef;
   readonly clock: Time;
@@ -75,13 +79,23 @@ export class JobReporter {
     this.#queue.cancelDelayed(key);
   }
 
+  /** Reports the job, or deletes it when it is obsolete, at a time, ms. */
+  reportAt({ key }: JobRef, atMs: number): void {
+    this.#queue.addAt(key, atMs);
+  }
+
   onPods(ref: JobRef): void {
     if (!this.deps.records.isFinished(ref)) this.#queue.addAt(ref.key, this.deps.clock.now() + COLLECT_MS);
   }
 
   /** Handles a change of a job from the watch. */
-  onJob(ref: JobRef, { type, object }: InformerEvent<Job>): void {
-    const { records, reader, ending } = this.deps;
+  onJob(ref: JobRef, event: InformerEvent<Job>): void {
+    const { records, reader, ending, finished, logger } = this.deps;
+    const { type, object } = event;
+    if (finished.onEvent(ref.key, event)) {
+      logger.warn({ job: ref.key }, "a job was created after its attempt ended, and is deleted");
+      this.#queue.add(ref.key);
+    }
     if (records.isFinished(ref) || (records.requestOf(ref, object) === undefined && !ending.has(ref))) return;
     if (type === "deleted") {
       // The deletion of a job whose end was reported is garbage collection, not a change to report.
@@ -133,7 +147,9 @@ export class JobReporter {
 
   /** Reports the status that follows from a change. */
   async #report(ref: JobRef): Promise<void> {
-    const { records, ending, watch, host, clock } = this.deps;
+    const { records, ending, watch, host, finished } = this.deps;
+    const obsolete = finished.obsolete(ref.key);
+    if (obsolete !== undefined) return this.#deleteObsolete(ref, obsolete);
     if (records.isFinished(ref) || this.#creating.has(ref.key)) return;
     const job = watch.jobs.get(ref);
     const lost = records.lostJob(ref);
@@ -143,10 +159,25 @@ export class JobReporter {
       const status = await this.#currentStatus(ref, { job, lost, request });
       if (status !== undefined) await host.publishStatus(request, status);
     } catch (error) {
-      if (!(error instanceof RetryLater)) throw error;
-      if (error.status !== undefined) await host.publishStatus(request, error.status);
-      this.#queue.addAt(ref.key, clock.now() + (error.retryAfterMs ?? RETRY_MS));
+      if (error instanceof RetryLater && error.status !== undefined) await host.publishStatus(request, error.status);
+      this.#retryLater(ref, error);
     }
+  }
+
+  async #deleteObsolete(ref: JobRef, { uid, dueAtMs }: ObsoleteObject): Promise<void> {
+    const { finished, api, clock } = this.deps;
+    if (dueAtMs > clock.now()) return this.#queue.addAt(ref.key, dueAtMs);
+    try {
+      await api.delete(ref, uid);
+      finished.deleted(ref.key);
+    } catch (error) {
+      this.#retryLater(ref, error);
+    }
+  }
+
+  #retryLater({ key }: JobRef, error: unknown): void {
+    if (!(error instanceof RetryLater)) throw error;
+    this.#queue.addAt(key, this.deps.clock.now() + (error.retryAfterMs ?? RETRY_MS));
   }
 
   async #currentStatus(

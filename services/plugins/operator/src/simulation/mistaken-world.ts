@@ -37,7 +37,7 @@ export class MistakenWorld extends OperatorWorld {
   }
 
   override startCount(): number {
-    return [...this.api.creations.values()].reduce((sum, count) => sum + count, 0);
+    return this.api.totalStarts;
   }
 
   /** Names each creation differently, so that no later one finds an earlier job. */

@@ -85,7 +85,7 @@ export class OperatorWorld implements SimulatedEnvironment {
   }
 
   startCount(request: TaskRequest): number {
-    return this.api.creations.get(this.keyOf(request)) ?? 0;
+    return this.api.startCount(this.keyOf(request));
   }
 
   isRunning(request: TaskRequest): boolean {

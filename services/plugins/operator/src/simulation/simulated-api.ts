@@ -17,8 +17,10 @@ import { createWatchHub } from "./watch-hub.js";
 
 /** Time that a deletion takes, ms. */
 const DELETION_MS = 1_000;
-/** Time after which a late creation takes place, ms. */
-const LATE_MS = 900;
+/** Times after which late creations take place, ms: in turn before and after a deletion's end. */
+const LATE_MS = [900, 2_500];
+/** Time after which an operator starts to work on a new resource, ms. */
+const START_MS = 300;
 
 /**
  * A Kubernetes API without controllers, which outlives the plugin's processes. Deleting an object
@@ -30,6 +32,9 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
   readonly unserved = new Set<string>();
   /** Number of creations of the object with this key. */
   readonly creations = new Map<string, number>();
+  /** Uids of the objects of each key that an operator has begun to work on. */
+  readonly #started = new Map<string, Set<string | undefined>>();
+  #lateCreations = 0;
   /** Number of calls beside those of watches, by verb. */
   readonly calls = new Map<string, number>();
   /** Faults of the next creations and deletions, once each. */
@@ -46,6 +51,19 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
   /** The object of the key `plural/namespace/name`. */
   at(key: string): KubeObject | undefined {
     return this.objects.get(key);
+  }
+
+  /** Number of objects of all keys that an operator has worked on. */
+  get totalStarts(): number {
+    return [...this.#started.values()].reduce((sum, uids) => sum + uids.size, 0);
+  }
+
+  /** Number of objects of this key that an operator has worked on, or is about to. */
+  startCount(key: string): number {
+    const { uid, deletionTimestamp } = this.objects.get(key)?.metadata ?? {};
+    const started = new Set(this.#started.get(key));
+    if (uid !== undefined && deletionTimestamp === undefined) started.add(uid);
+    return started.size;
   }
 
   /** Adds or replaces an object, as a controller does. */
@@ -91,7 +109,8 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
       if (refused !== undefined) throw refused;
       const fault = this.#takeFault("create");
       if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
-      if (fault === "createLate") this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(ref, object));
+      if (fault === "createLate")
+        this.clock()?.schedule(LATE_MS[this.#lateCreations++ % LATE_MS.length] ?? 0, () => this.#createIfAbsent(ref, object));
       if (fault === "createUnknown" || fault === "createDoubled") this.#createIfAbsent(ref, object);
       if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
       return this.#create<T>(ref, object);
@@ -106,7 +125,15 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
     const key = keyOf(plural, object.metadata);
     if (this.objects.has(key)) throw new KubeError(`${key} already exists`, { status: 409, reason: "AlreadyExists" });
     this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
-    return this.put(plural, object) as T;
+    const created = this.put(plural, object) as T;
+    this.clock()?.schedule(START_MS, () => this.#start(key, created.metadata.uid));
+    return created;
+  }
+
+  #start(key: string, uid: string | undefined): void {
+    const { metadata } = this.objects.get(key) ?? {};
+    if (metadata?.uid !== uid || metadata?.deletionTimestamp !== undefined) return;
+    this.#started.set(key, (this.#started.get(key) ?? new Set()).add(uid));
   }
 
   #takeFault(call: "create" | "delete"): JobFault | undefined {

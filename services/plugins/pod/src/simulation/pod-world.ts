@@ -9,7 +9,7 @@ import { type JobFault, MemoryStore, sampleRequest, type SimulatedEnvironment } 
 import { createLogger } from "@flyte-ts/telemetry";
 import { controllerSettings, podServiceConfig } from "../config.js";
 import { podPlugin } from "../plugin.js";
-import { PodController } from "../pod-controller.js";
+import { PodController, type PodControllerDeps } from "../pod-controller.js";
 import { SimulatedCluster } from "./simulated-cluster.js";
 
 export const logger = createLogger({ service: "test", level: "silent" });
@@ -38,10 +38,12 @@ export class PodWorld implements SimulatedEnvironment {
   readonly store = new MemoryStore();
   readonly archive = { archive: () => [], waitUntilArchived: () => Promise.resolve() };
 
+  constructor(private readonly settings: Pick<PodControllerDeps, "creationSettlesWithinMs"> = {}) {}
+
   plugin(clock: ManualTime) {
     this.clock = clock;
     return podPlugin(
-      new PodController({ ...settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
+      new PodController({ ...settings, ...this.settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
       config,
     );
   }
@@ -64,7 +66,7 @@ export class PodWorld implements SimulatedEnvironment {
   }
 
   startCount(request: TaskRequest): number {
-    return this.cluster.creations.get(attemptKey(request)) ?? 0;
+    return this.cluster.startCount(attemptKey(request));
   }
 
   inject(fault: JobFault): void {

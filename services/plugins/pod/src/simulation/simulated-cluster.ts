@@ -12,8 +12,10 @@ import {
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
 import type { JobFault } from "@flyte-ts/task-plugin/harness";
 
-/** Time after which a late creation takes place, ms. */
-const LATE_MS = 900;
+/** Times after which late creations take place, ms: in turn before and after a deletion's end. */
+const LATE_MS = [900, 2_500];
+/** Time after which a new pod's containers start, ms: it is scheduled, and its images are there. */
+const START_MS = 300;
 
 /**
  * A simulated Kubernetes API whose pods have no processes. It outlives the plugin's processes, so
@@ -23,6 +25,9 @@ export class SimulatedCluster implements KubeClient {
   readonly pods = new Map<string, Pod>();
   /** Number of creations of a pod with this key. */
   readonly creations = new Map<string, number>();
+  /** Uids of the pods whose containers have started, by their keys. */
+  readonly #started = new Map<string, Set<string | undefined>>();
+  #lateCreations = 0;
   readonly templates = new Map<string, KubeObject>();
   /** Errors thrown instead of creating, once each. */
   readonly createErrors: KubeError[] = [];
@@ -46,10 +51,19 @@ export class SimulatedCluster implements KubeClient {
     return [...this.pods.values()][0];
   }
 
+  /** Number of pods of this key whose containers have started, or are about to. */
+  startCount(key: string): number {
+    const { uid, deletionTimestamp } = this.pods.get(key)?.metadata ?? {};
+    const started = new Set(this.#started.get(key));
+    if (uid !== undefined && deletionTimestamp === undefined) started.add(uid);
+    return started.size;
+  }
+
   /** Sets the state of the pod's first container, and the pod's phase. */
   setPodStatus(key: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
     const pod = this.pods.get(key);
     if (pod === undefined) throw new Error(`no pod ${key}`);
+    this.#start(key, pod.metadata.uid);
     const name = pod.spec.containers[0]?.name ?? "";
     this.#put({ ...pod, status: { phase, conditions, containerStatuses: [{ name, ready: false, state }] } });
   }
@@ -83,7 +97,8 @@ export class SimulatedCluster implements KubeClient {
       if (refused !== undefined) throw refused;
       const fault = this.#takeFault("create");
       if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
-      if (fault === "createLate") this.clock()?.schedule(LATE_MS, () => this.#createIfAbsent(object));
+      if (fault === "createLate")
+        this.clock()?.schedule(LATE_MS[this.#lateCreations++ % LATE_MS.length] ?? 0, () => this.#createIfAbsent(object));
       if (fault === "createUnknown" || fault === "createDoubled") this.#createIfAbsent(object);
       if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
       return this.#create(object) as unknown as T;
@@ -100,7 +115,15 @@ export class SimulatedCluster implements KubeClient {
     if (this.pods.has(key)) throw new KubeError(`pods "${name}" already exists`, { status: 409, reason: "AlreadyExists" });
     this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
     const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.#timestamp() };
+    this.clock()?.schedule(START_MS, () => this.#start(key, metadata.uid));
     return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } });
+  }
+
+  /** Starts the containers, unless the pod is gone or being deleted. */
+  #start(key: string, uid: string | undefined): void {
+    const { metadata } = this.pods.get(key) ?? {};
+    if (metadata?.uid !== uid || metadata?.deletionTimestamp !== undefined) return;
+    this.#started.set(key, (this.#started.get(key) ?? new Set()).add(uid));
   }
 
   #takeFault(call: "create" | "delete"): JobFault | undefined {

@@ -1,0 +1,2 @@
+class Module:
+    """Type of models; flytekit registers a transformer for it."""

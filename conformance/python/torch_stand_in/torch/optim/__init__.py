@@ -1,0 +1,2 @@
+class Optimizer:
+    """Type of a field of flytekit's checkpoints."""

@@ -1,0 +1,90 @@
+import { BoundedMap, type Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { InformerEvent, KubeObject } from "@flyte-ts/kubernetes";
+import { belongsToAttempt } from "./ownership.js";
+import type { UnsettledCreations } from "./unsettled-creations.js";
+
+export interface FinishedAttemptsDeps<T extends KubeObject> {
+  readonly clock: Pick<Time, "now">;
+  readonly creations: Pick<UnsettledCreations, "earlierMayTakeEffect" | "settlesWithinMs">;
+  /** True when no process of the object's attempt runs any more. */
+  readonly hasEnded: (object: T, key: string) => boolean;
+}
+
+/** An object to delete. */
+export interface ObsoleteObject {
+  readonly uid: string | undefined;
+  /** Earliest time of the deletion, ms. */
+  readonly dueAtMs: number;
+}
+
+type OwnedAttempt = Pick<TaskRequest, "owner" | "workflowKey">;
+
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Attempts that are aborted or finalized: changes of their objects (pods or resources of operators)
+ * are not reported. A creation of an earlier process may take effect after the end. An ended object
+ * is therefore deleted later, since it prevents another of its name; an object that appears after
+ * the end is deleted at once. Keys are those of the caller's watch.
+ *
+ * Kept in memory. An object that appears in a later process is reported to propeller, which answers
+ * events of an ended attempt with ABORT.
+ */
+export class FinishedAttempts<T extends KubeObject> {
+  readonly #attempts = new BoundedMap<string, OwnedAttempt>(MAX_REMEMBERED);
+  readonly #obsolete = new Map<string, ObsoleteObject>();
+
+  constructor(private readonly deps: FinishedAttemptsDeps<T>) {}
+
+  add(key: string, { owner, workflowKey }: OwnedAttempt): void {
+    this.#attempts.set(key, { owner, workflowKey });
+  }
+
+  has(key: string): boolean {
+    return this.#attempts.has(key);
+  }
+
+  /**
+   * Notes that the object is obsolete, if it must not be deleted yet: it has ended, and a creation
+   * of an earlier process may take effect. The delay is constant, so that deletions come no faster
+   * than the requests for them.
+   *
+   * @returns the time of the deletion, ms; undefined when the object may be deleted now
+   */
+  deferDeletion(key: string, object: T | undefined): number | undefined {
+    const { clock, creations, hasEnded } = this.deps;
+    if (object === undefined || !hasEnded(object, key) || !creations.earlierMayTakeEffect) return undefined;
+    const dueAtMs = clock.now() + creations.settlesWithinMs;
+    this.#obsolete.set(key, { uid: object.metadata.uid, dueAtMs });
+    return dueAtMs;
+  }
+
+  /**
+   * Handles a change from the watch. Returns true for an object that appeared after its attempt's
+   * end and must be deleted.
+   */
+  onEvent(key: string, { type, object, previous }: Pick<InformerEvent<T>, "type" | "object" | "previous">): boolean {
+    if (type === "deleted") {
+      this.#obsolete.delete(key);
+      return false;
+    }
+    const { clock, creations, hasEnded } = this.deps;
+    const attempt = this.#attempts.get(key);
+    const { uid, deletionTimestamp } = object.metadata;
+    const appeared = previous?.metadata.uid !== uid;
+    if (attempt === undefined || !appeared || deletionTimestamp !== undefined || hasEnded(object, key)) return false;
+    if (!creations.earlierMayTakeEffect || !belongsToAttempt(object, attempt)) return false;
+    this.#obsolete.set(key, { uid, dueAtMs: clock.now() });
+    return true;
+  }
+
+  obsolete(key: string): ObsoleteObject | undefined {
+    return this.#obsolete.get(key);
+  }
+
+  /** Notes that the deletion of the obsolete object was accepted. */
+  deleted(key: string): void {
+    this.#obsolete.delete(key);
+  }
+}
