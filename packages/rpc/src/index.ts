@@ -4,6 +4,7 @@ export type { TlsFiles } from "./server/tls-listener.js";
 export {
   unimplementedService,
   implement,
+  type EntityTag,
   type ResponseHeaders,
   type CallContext,
   type Caller,
