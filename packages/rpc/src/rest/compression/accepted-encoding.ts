@@ -7,14 +7,16 @@ export type Encoding = (typeof CODINGS)[number];
  * Chooses the coding of an answer by `Accept-Encoding` (RFC 9110, 12.5.3): the one with the
  * greatest q-value. Undefined: the answer is sent as it is, because the client accepts no coding,
  * prefers none, or sent no such header.
+ *
+ * @param has false for a coding in which the answer does not exist
  */
-export function chooseEncoding(header: string | undefined): Encoding | undefined {
+export function chooseEncoding(header: string | undefined, has: (coding: Encoding) => boolean = () => true): Encoding | undefined {
   if (header === undefined) return undefined;
   const weights = parseWeights(header);
   const weightOf = (coding: string): number => weights.get(coding) ?? weights.get("*") ?? 0;
   let best: Encoding | undefined;
   let most = weights.get("identity") ?? 0;
-  for (const coding of CODINGS) {
+  for (const coding of CODINGS.filter(has)) {
     const weight = weightOf(coding);
     // A coding that the client accepts as gladly as none is used.
     if (weight > 0 && (best === undefined ? weight >= most : weight > most)) [best, most] = [coding, weight];
