@@ -43,8 +43,8 @@ export interface GuardOptions {
   /** Rejects with UNAUTHENTICATED when an identity accepted earlier has been revoked. */
   readonly assertNotRevoked?: (identity: Identity) => Promise<void>;
   /**
-   * Identifies a browser by its cookies; called only for HTTP requests without a token. Rejects when
-   * a page may not make such a request.
+   * Identifies a browser by its cookies; called only for HTTP requests without a token. Rejects
+   * when a page may not make such a request.
    */
   readonly session?: (headers: Metadata, request: SessionRequest) => Promise<Identity | undefined>;
   readonly clock: () => Date;

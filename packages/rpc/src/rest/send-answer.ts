@@ -45,8 +45,8 @@ export async function sendAnswer(answer: Message | EncodedMessage, options: Answ
 }
 
 /**
- * False for answers that contain secrets: their compressed length would tell a secret to an attacker
- * who can add text to the answer and see its length (BREACH).
+ * False for answers that contain secrets: their compressed length would tell a secret to an
+ * attacker who can add text to the answer and see its length (BREACH).
  */
 export function mayCompress({ served, method }: Route): boolean {
   return served.secretAnswers?.includes(method.localName) !== true;

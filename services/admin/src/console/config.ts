@@ -6,8 +6,8 @@ const settings = z.strictObject({
   console: z
     .strictObject({
       /**
-       * Folder with the files of the console, which admin serves at `/console`. Admin lists it once,
-       * when it starts. Empty: no console.
+       * Folder with the files of the console, which admin serves at `/console`. Admin lists it
+       * once, when it starts. Empty: no console.
        */
       folder: z.string().default(""),
       /**

@@ -9,7 +9,7 @@ import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/a
 import { type HttpRoute, implement, type RpcServer, type ServedService } from "@flyte-ts/rpc";
 import type { IdentityDeps } from "../deps.js";
 import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/routes.js";
-import { myAccessRpcs } from "../caller/my-access.js";
+import { myAccessRpcs } from "../caller/access-rpc.js";
 import { createSessionStore } from "../store/browser-sessions.js";
 import { ISSUER_COOKIES } from "../issuer/provider.js";
 import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";

@@ -85,7 +85,8 @@ test.each<[string, Record<string, string>, number]>([
   const browser = await signedIn();
   const answer = await change(cookieOf(browser), headers);
   expect(answer.status).toBe(status);
-  if (Object.keys(headers).length === 0) expect(await answer.json()).toMatchObject({ code: 7, message: expect.stringContaining("needs the header Origin") as string });
+  if (Object.keys(headers).length === 0)
+    expect(await answer.json()).toMatchObject({ code: 7, message: expect.stringContaining("needs the header Origin") as string });
 });
 
 test("an expired token is renewed without a prompt while the session lasts", async () => {

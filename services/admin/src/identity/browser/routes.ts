@@ -62,8 +62,8 @@ export function browserRoutes(options: BrowserOptions): HttpRoute[] {
  * requests.
  *
  * @throws RpcError PERMISSION_DENIED for a request that may change something without a header that
- *   shows the page that sent it. SameSite=Lax alone is no protection from pages of the same site, and
- *   a browser that does not know it sends the cookie with forms of any page.
+ *   shows the page that sent it. SameSite=Lax alone is no protection from pages of the same site,
+ *   and a browser that does not know it sends the cookie with forms of any page.
  */
 export function browserIdentity({
   sessions,
