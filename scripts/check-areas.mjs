@@ -19,6 +19,7 @@ const DIRECTIONS = {
   dispatch: ["platform", "registry", "clusters", "executions", "events"],
   identity: ["platform"],
   automation: ["platform", "registry", "executions", "identity"],
+  console: [],
 };
 
 /**

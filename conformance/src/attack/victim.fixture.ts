@@ -5,6 +5,7 @@ import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/a
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
@@ -23,6 +24,7 @@ export const METHODS: readonly DescMethod[] = [
   ClusterService,
   HistoryService,
   LiveService,
+  MyAccessService,
   NotificationService,
   RetentionService,
   ScheduleService,
@@ -33,7 +35,15 @@ export const METHODS: readonly DescMethod[] = [
 export const OPEN_METHODS: readonly string[] = ["GetOAuth2Metadata", "GetPublicClientConfig"];
 
 /** Methods that any role permits in any scope: they name no project. */
-export const UNSCOPED_READS: readonly string[] = ["ListProjects", "GetDomains", "GetVersion", "GetAgent", "ListAgents", "UserInfo"];
+export const UNSCOPED_READS: readonly string[] = [
+  "ListProjects",
+  "GetDomains",
+  "GetVersion",
+  "GetAgent",
+  "ListAgents",
+  "UserInfo",
+  "GetMyAccess",
+];
 
 /** Roles that the victim grants in {@link scope} only, to a subject of the same name. */
 export const SCOPED_ROLES = ["viewer", "runner", "contributor", "engine", "admin"] as const;

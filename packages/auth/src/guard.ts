@@ -1,4 +1,5 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import {
   type CallContext,
   type CallGuard,
@@ -41,13 +42,22 @@ export interface GuardOptions {
   readonly bindings: () => Promise<readonly RoleBinding[]>;
   /** Rejects with UNAUTHENTICATED when an identity accepted earlier has been revoked. */
   readonly assertNotRevoked?: (identity: Identity) => Promise<void>;
-  /** Identifies a browser by its cookies; called only for HTTP requests without a token. */
-  readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
+  /**
+   * Identifies a browser by its cookies; called only for HTTP requests without a token. Rejects
+   * when a page may not make such a request.
+   */
+  readonly session?: (headers: Metadata, request: SessionRequest) => Promise<Identity | undefined>;
   readonly clock: () => Date;
   /** Interval at which the rights of a stream's caller are checked, ms. Default one minute. */
   readonly streamCheckMs?: number;
   /** Records a change before it is made; when it rejects, the change is not made. */
   readonly audit?: (change: AuditedChange) => Promise<FinishAudit>;
+}
+
+/** Request that comes with a session cookie. */
+export interface SessionRequest {
+  /** False for a request that may change something. */
+  readonly onlyReads: boolean;
 }
 
 /** Decides who may make a call, for both gRPC and REST. */
@@ -70,7 +80,7 @@ export function createGuard(options: GuardOptions): Guard {
       const rule = ruleOf(context.method);
       if (rule?.kind === "open") return next(context);
       const identity =
-        authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, context.transport === "rest"));
+        authorized.get(context.metadata) ?? (await authenticateAndCheck(options, context.metadata, sessionRequestOf(context, rule)));
       // A method without a rule is denied to every caller.
       if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role grants this call");
       const held = bindingsFor(await options.bindings(), identity);
@@ -94,7 +104,7 @@ export function createGuard(options: GuardOptions): Guard {
     admit: async ({ method, metadata, transport }) => {
       const rule = ruleOf(method);
       if (rule?.kind === "open") return {};
-      const identity = await authenticateAndCheck(options, metadata, transport === "rest");
+      const identity = await authenticateAndCheck(options, metadata, sessionRequestOf({ method, transport }, rule));
       authorized.set(metadata, identity);
       if (rule === undefined) return { lacking: permissionDenied(identity, methodKey(method), "no role grants this call") };
       if (rule.kind !== "roles") return {};
@@ -103,7 +113,7 @@ export function createGuard(options: GuardOptions): Guard {
       return { lacking: permissionDenied(identity, methodKey(method), describePermission(permission)) };
     },
     authorizeHttp: async (head) => {
-      const identity = await authenticateAndCheck(options, head.metadata, true);
+      const identity = await authenticateAndCheck(options, head.metadata, { onlyReads: head.method === "GET" || head.method === "HEAD" });
       const permission = { role: "viewer", scope: { kind: "anywhere" } } as const;
       if (!isGranted(bindingsFor(await options.bindings(), identity), permission))
         throw permissionDenied(identity, head.path, describePermission(permission));
@@ -117,8 +127,23 @@ function streamsOut({ methodKind }: DescMethod): boolean {
   return methodKind === "server_streaming" || methodKind === "bidi_streaming";
 }
 
-async function authenticateAndCheck(options: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
-  const identity = await authenticate(options, metadata, fromHttp);
+/** Describes a call that may come with a session cookie; undefined: no browser makes it. */
+function sessionRequestOf(
+  { method, transport }: Pick<CallContext, "method" | "transport">,
+  rule: Rule | undefined,
+): SessionRequest | undefined {
+  if (transport !== "rest") return undefined;
+  return { onlyReads: !(rule?.kind === "roles" && rule.writes) && hasOnlyGetRoutes(method) };
+}
+
+function hasOnlyGetRoutes(method: DescMethod): boolean {
+  if (!hasOption(method, http)) return false;
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings].every(({ pattern }) => pattern.case === "get");
+}
+
+async function authenticateAndCheck(options: GuardOptions, metadata: Metadata, fromBrowser: SessionRequest | undefined): Promise<Identity> {
+  const identity = await authenticate(options, metadata, fromBrowser);
   await options.assertNotRevoked?.(identity);
   return identity;
 }
@@ -130,7 +155,7 @@ async function authenticateAndCheck(options: GuardOptions, metadata: Metadata, f
 async function authenticate(
   { verify, verifyIdToken, headerKey, session }: GuardOptions,
   metadata: Metadata,
-  fromHttp: boolean,
+  fromBrowser: SessionRequest | undefined,
 ): Promise<Identity> {
   const found = tokenFromMetadata(metadata, headerKey);
   switch (found?.scheme) {
@@ -141,7 +166,7 @@ async function authenticate(
       return verifyIdToken(found.token);
     case undefined:
   }
-  const identity = fromHttp ? await session?.(metadata) : undefined;
+  const identity = fromBrowser === undefined ? undefined : await session?.(metadata, fromBrowser);
   if (identity === undefined)
     throw new RpcError(Code.UNAUTHENTICATED, `not signed in: the call has no token in ${headerKey} or authorization`);
   return identity;

@@ -4,6 +4,7 @@ export type { TlsFiles } from "./server/tls-listener.js";
 export {
   unimplementedService,
   implement,
+  type EntityTag,
   type ResponseHeaders,
   type CallContext,
   type Caller,
@@ -22,6 +23,8 @@ export { callLog } from "./interceptors/call-log.js";
 export { callMetrics } from "./interceptors/call-metrics.js";
 export { RequestTooLarge } from "./intake/intake.js";
 export { toLenientJson } from "./rest/json/lenient-json.js";
+export { chooseEncoding, type Encoding } from "./rest/compression/accepted-encoding.js";
+export { isNotModified } from "./rest/entity-tag.js";
 export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 
 // Failing

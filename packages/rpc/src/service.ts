@@ -78,7 +78,21 @@ export interface ServedService {
   readonly decoders?: RequestDecoders | undefined;
   /** Additional headers of REST answers of its unary methods, from the answer. */
   readonly responseHeaders?: ResponseHeaders | undefined;
+  /** Tags of REST answers that never change; absent: no answer has one. */
+  readonly entityTag?: EntityTag | undefined;
+  /**
+   * Methods by their lowerCamelCase names whose answers contain secrets, such as tokens and signed
+   * URLs. REST answers of other methods are compressed.
+   */
+  readonly secretAnswers?: readonly string[] | undefined;
 }
+
+/**
+ * Identifies an answer that is the same for ever, by letters, digits, `-` and `_`. Undefined: this
+ * answer may change. The tag changes with the version of the program, which may write the answer
+ * differently.
+ */
+export type EntityTag = (method: DescMethod, answer: Message) => string | undefined;
 
 export type ResponseHeaders = (method: DescMethod, answer: Message) => Readonly<Record<string, string>>;
 

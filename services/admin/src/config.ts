@@ -12,6 +12,7 @@ import {
 } from "@flyte-ts/config";
 import { z } from "zod";
 import { automationSettings } from "./automation/index.js";
+import { consoleSettings } from "./console/index.js";
 import { clustersSettings } from "./clusters/index.js";
 import { dispatchSettings } from "./dispatch/index.js";
 import { eventsSettings } from "./events/index.js";
@@ -71,6 +72,7 @@ const settings = z.strictObject({
   ...dispatchSettings,
   ...identitySettings,
   ...automationSettings,
+  ...consoleSettings,
 });
 
 /** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */

@@ -10,6 +10,7 @@ import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { createLogger, installSourceMapSupport, Metrics, OtlpExporter } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
+import { consoleRoutes } from "./console/index.js";
 import { createAccess } from "./identity/index.js";
 import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
 import { OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
@@ -120,6 +121,7 @@ const interceptors = [
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
   mapInfrastructureErrors,
 ];
+const pages = await consoleRoutes(config.console);
 const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {
@@ -130,7 +132,7 @@ for (const port of new Set([grpcPort, httpPort])) {
     limits: adminLimits(maxMessageBytes),
     httpPolicy: adminHttpPolicy(config),
     tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
-    httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
+    httpRoutes: [...adminRoutes(deps), ...pages, ...(access?.httpRoutes ?? [])],
     ...(access && {
       authorizeHttp: access.authorizeHttp,
       guard: access,

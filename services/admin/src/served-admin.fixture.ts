@@ -11,6 +11,7 @@ import {
   type ServiceClient,
 } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { consoleRoutes } from "./console/routes.js";
 import { createAccess } from "./identity/access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
@@ -54,12 +55,13 @@ export async function serveAdmin(
   const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
+  const pages = await consoleRoutes(deps.config.console);
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,
     limits: adminLimits(deps.config.server.maxMessageBytes),
     httpPolicy: adminHttpPolicy(deps.config),
-    httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
+    httpRoutes: [...adminRoutes(deps), ...pages, ...(access?.httpRoutes ?? [])],
     interceptors,
     ...(access && {
       authorizeHttp: access.authorizeHttp,

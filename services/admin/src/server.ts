@@ -5,6 +5,7 @@ import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
@@ -13,11 +14,12 @@ import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitOutcomeUnknownError, isUnavailable, isInvalidText } from "@flyte-ts/postgres";
 import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, unimplementedService } from "@flyte-ts/rpc";
-import type { Access } from "./identity/index.js";
+import { type Access, unrestrictedAccessRpcs } from "./identity/index.js";
 import {
   attributeRpcs,
   decodeWorkflowRequest,
   descriptionEntityRpcs,
+  entityTags,
   launchPlanRpcs,
   namedEntityRpcs,
   projectRpcs,
@@ -49,31 +51,41 @@ import { agentRpcs } from "./server-info/agents-rpc.js";
 import { type Build, versionRpcs } from "./server-info/version-rpc.js";
 import type { AdminDeps } from "./deps.js";
 
+const DATA_WITH_SIGNED_URLS = ["getExecutionData", "getNodeExecutionData", "getTaskExecutionData"];
+
 /** All services of admin. */
 export function adminServices(given: AdminDeps & { readonly live: Streaming }, build: Build, access?: Access): ServedService[] {
   const deps = { ...given, onScopeChanged: (scope: ScopeChange) => enqueueSync(given.db, given.config, scope) };
   return [
-    implement(
-      AdminService,
-      {
-        ...projectRpcs(deps),
-        ...taskRpcs(deps),
-        ...workflowRpcs(deps),
-        ...launchPlanRpcs(deps),
-        ...namedEntityRpcs(deps),
-        ...descriptionEntityRpcs(deps),
-        ...attributeRpcs(deps),
-        ...versionRpcs(build),
-        ...executionRpcs(deps),
-        ...nodeExecutionRpcs(deps),
-        ...taskExecutionRpcs(deps),
-        ...eventRpcs(deps),
-      },
-      // With authentication, the access rules read everything that a request refers to, including
-      // nodes, so the request is decoded completely.
-      deps.compilerWorker === undefined || access !== undefined ? {} : { createWorkflow: decodeWorkflowRequest },
-    ),
-    implement(DataProxyService, dataProxyRpcs(deps)),
+    {
+      ...implement(
+        AdminService,
+        {
+          ...projectRpcs(deps),
+          ...taskRpcs(deps),
+          ...workflowRpcs(deps),
+          ...launchPlanRpcs(deps),
+          ...namedEntityRpcs(deps),
+          ...descriptionEntityRpcs(deps),
+          ...attributeRpcs(deps),
+          ...versionRpcs(build),
+          ...executionRpcs(deps),
+          ...nodeExecutionRpcs(deps),
+          ...taskExecutionRpcs(deps),
+          ...eventRpcs(deps),
+        },
+        // With authentication, the access rules read everything that a request refers to, including
+        // nodes, so the request is decoded completely.
+        deps.compilerWorker === undefined || access !== undefined ? {} : { createWorkflow: decodeWorkflowRequest },
+      ),
+      entityTag: entityTags(`${build.version} ${build.revision}`),
+      secretAnswers: deps.config.remoteData.signedUrls.enabled ? DATA_WITH_SIGNED_URLS : [],
+    },
+    {
+      ...implement(DataProxyService, dataProxyRpcs(deps)),
+      // Signed URLs.
+      secretAnswers: ["createUploadLocation", "createDownloadLocation", "createDownloadLink", "getData"],
+    },
     implement(SignalService, signalRpcs(deps)),
     implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
@@ -82,9 +94,17 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, streamingRpcs(deps)),
-    implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
+    {
+      ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
+      // Secrets of webhooks.
+      secretAnswers: ["createTrigger", "rotateTriggerSecret"],
+    },
     // Without authentication their REST routes respond like those of a Flyte server without it.
-    ...(access?.services ?? [unimplementedService(AuthMetadataService), unimplementedService(IdentityService)]),
+    ...(access?.services ?? [
+      unimplementedService(AuthMetadataService),
+      unimplementedService(IdentityService),
+      implement(MyAccessService, unrestrictedAccessRpcs),
+    ]),
   ];
 }
 

@@ -5,7 +5,6 @@ import type { HttpPolicy, Rejection } from "@flyte-ts/http-policy";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
-import { decodeIfEncoded } from "../encoded-message.js";
 import type { HttpRequestHead, HttpRoute } from "../http-route.js";
 import { Intake, RequestTooLarge } from "../intake/intake.js";
 import { requestIdOf } from "../request-id.js";
@@ -17,13 +16,14 @@ import { createCodecs, type Codec, type Codecs } from "./json/codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
 import { closedSignal, headerOf, restContext, timeoutMs } from "./http-context.js";
 import { endEarly } from "./end-early.js";
-import { sendEvents, wantsEvents, withLastEventId } from "./event-stream.js";
 import { httpStatusOf } from "./http-status.js";
-import { sendJsonLines } from "./json/json-lines.js";
 import { createOpenApi } from "./routing/openapi.js";
 import { readBody } from "./read-body.js";
 import { parseQuery, parseRequestPath, type ParsedQuery } from "./routing/request-path.js";
 import { createRouteTable, type Matched, type Route, type RouteTable } from "./routing/route-table.js";
+import { mayCompress, sendAnswer } from "./send-answer.js";
+import { ResponseCompression } from "./compression/response-compression.js";
+import { sendStream } from "./stream/send-stream.js";
 
 export interface GatewayOptions extends DispatchOptions {
   readonly services: readonly ServedService[];
@@ -77,6 +77,7 @@ class Gateway {
   readonly #guard: GatewayOptions["guard"];
   readonly #logger: Logger;
   readonly #stallTimeoutMs: number;
+  readonly #compression = new ResponseCompression();
   readonly #authorizeHttp: GatewayOptions["authorizeHttp"];
 
   constructor(options: GatewayOptions) {
@@ -84,7 +85,7 @@ class Gateway {
     this.#table = createRouteTable(services);
     this.#dispatches = new Map(this.#table.routes.map((route) => [route, createDispatch(route.served, route.method, options)]));
     this.#codecs = createCodecs(registryOf(services));
-    this.#httpRoutes = [...httpRoutes, healthRoute, openApiRoute(this.#table)];
+    this.#httpRoutes = [...httpRoutes, healthRoute, openApiRoute(this.#table, this.#compression)];
     this.#httpPolicy = httpPolicy;
     this.#cors = { mayRead: httpPolicy.allowsOrigin, headers: corsHeaders };
     this.#limits = limits;
@@ -209,19 +210,16 @@ class Gateway {
     { request, response, codec }: Exchange & { readonly codec: Codec },
   ): Promise<void> {
     if (streamsOut(route.method)) {
-      const { input, output } = route.method;
-      const options = { response, codec: this.#codecs.streaming(codec), output, stallTimeoutMs: this.#stallTimeoutMs };
-      if (wantsEvents(request.headersDistinct.accept ?? [])) {
-        await sendEvents(options, (emit) => dispatch.stream(withLastEventId(input, requestMessage, request), context, emit));
-      } else await sendJsonLines(options, (emit) => dispatch.stream(requestMessage, context, emit));
+      const encoding = mayCompress(route) ? this.#compression.streamEncoding(request, response) : undefined;
+      const options = { response, codec: this.#codecs.streaming(codec), encoding, stallTimeoutMs: this.#stallTimeoutMs };
+      await sendStream({ ...options, request, method: route.method }, (received, emit) =>
+        dispatch.stream(received(requestMessage), context, emit),
+      );
       return;
     }
     const responded = dispatch.unary(requestMessage, context);
     const answer = limit === undefined ? await responded : await withinDeadline(responded, { signal: context.signal, closed });
-    const message = decodeIfEncoded(answer);
-    const written = codec.write(route.method.output, message);
-    response.writeHead(200, { ...route.served.responseHeaders?.(route.method, message), "Content-Type": codec.contentType });
-    response.end(written);
+    await sendAnswer(answer, { request, response, route, codec, compression: this.#compression });
   }
 
   async #admits(route: HttpRoute, { request, response, path, codec }: Exchange & { path: string; codec: Codec }): Promise<boolean> {
@@ -377,13 +375,14 @@ const healthRoute: HttpRoute = {
   },
 };
 
-function openApiRoute(table: RouteTable): HttpRoute {
+function openApiRoute(table: RouteTable, compression: ResponseCompression): HttpRoute {
   let text: string | undefined;
   return {
     path: "/api/v1/openapi",
-    handle: (_request, response) => {
+    handle: async (request, response) => {
       text ??= JSON.stringify(createOpenApi(table.routes));
-      response.writeHead(200, { "Content-Type": "application/json" }).end(text);
+      const { body, headers } = await compression.encode(request, response, text);
+      response.writeHead(200, { ...headers, "Content-Type": "application/json" }).end(body);
     },
   };
 }

@@ -5,6 +5,7 @@ export { ACCOUNTS_HELP } from "./accounts/help.js";
 export { AccountsUsageError, parseAccountsCommand } from "./accounts/parse-command.js";
 export { runAccounts } from "./accounts/run.js";
 export { type IdentityConfig, identitySettings } from "./config.js";
+export { unrestrictedAccessRpcs } from "./caller/access-rpc.js";
 export { isOrigin } from "./config/auth.js";
 export { createAccess } from "./create-access.js";
 export type { IdentityDeps } from "./deps.js";

@@ -1,3 +1,4 @@
+export { entityTags } from "./entity-tag.js";
 export { attributeRpcs } from "./attributes/rpc.js";
 export { type RegistryConfig, registrySettings } from "./config.js";
 export type { RegistryDeps, ScopeChange } from "./deps.js";

@@ -1,6 +1,7 @@
 import { createRegistry, fromBinary, toBinary, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { type Status, StatusSchema } from "@flyte-ts/idl/google/rpc/status_pb";
 import type { RpcError } from "../../rpc-error.js";
+import { FRAMES } from "../stream/media-types.js";
 import { readJsonRequest } from "./json-request.js";
 import { writeJsonResponse } from "./json-response.js";
 
@@ -9,6 +10,8 @@ import { writeJsonResponse } from "./json-response.js";
  */
 export interface Codec {
   readonly contentType: string;
+  /** Distinguishes formats of the same content type, in entity tags. */
+  readonly form: string;
   /** Undefined for an empty body. Throws when the body is not the message. */
   read(schema: DescMessage, body: Uint8Array): Message | undefined;
   write(schema: DescMessage, message: Message): Uint8Array | string;
@@ -33,7 +36,8 @@ export interface Codecs {
 
 /**
  * The three formats of Flyte's gateway:
- * - `application/octet-stream`: the protobuf bytes, used by the console;
+ * - `application/octet-stream`: the protobuf bytes, used by the console; also for the Accept of
+ *   binary streams;
  * - `application/json`: names as in the .proto files, unknown fields refused;
  * - anything else, also no header: JSON with lowerCamelCase names, unknown fields ignored.
  */
@@ -41,6 +45,8 @@ export function createCodecs(registry: Registry): Codecs {
   const anything = jsonCodec({ protoNames: false, ignoreUnknown: true, registry });
   const named = new Map<string, Codec>([
     ["application/octet-stream", binaryCodec],
+    // One message needs no frame.
+    [FRAMES, binaryCodec],
     ["application/json", jsonCodec({ protoNames: true, ignoreUnknown: false, registry })],
   ]);
   return {
@@ -59,6 +65,7 @@ function mediaType(value: string): string {
 
 const binaryCodec: Codec = {
   contentType: "application/octet-stream",
+  form: "p",
   read: (schema, body) => fromBinary(schema, body),
   write: (schema, message) => toBinary(schema, message),
   writeError: (error) => toBinary(StatusSchema, error.toStatus()),
@@ -73,6 +80,7 @@ interface JsonCodecOptions {
 function jsonCodec({ protoNames, ignoreUnknown, registry }: JsonCodecOptions): Codec {
   return {
     contentType: "application/json",
+    form: protoNames ? "n" : "j",
     read(schema, body) {
       const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
       return readJsonRequest(schema, text, { ignoreUnknown, registry });

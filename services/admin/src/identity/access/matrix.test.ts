@@ -75,7 +75,7 @@ const EXPECTED = new Map<string, Expected>([
     "RegisterProject ListMatchableAttributes ListRoleBindings ListSchedules RevokeTokens ListClusters ImportExecution",
   ),
   ...each(wherever(VIEWER), "ListProjects GetDomains GetVersion GetAgent ListAgents ServerReflectionInfo"),
-  ...each(wherever(ALL), "UserInfo"),
+  ...each(wherever(ALL), "UserInfo GetMyAccess"),
   ...each(open, "GetOAuth2Metadata GetPublicClientConfig Check Watch"),
 ]);
 

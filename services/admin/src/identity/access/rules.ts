@@ -7,6 +7,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -27,7 +28,7 @@ import {
   tokenRules,
   triggerRules,
 } from "./own-rules.js";
-import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
+import { agentRules, authMetadataRules, dataProxyRules, identityRules, myAccessRules, signalRules } from "./service-rules.js";
 
 /** Permissions of all calls of admin. A call without a rule is denied. */
 export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RuleTable {
@@ -38,6 +39,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(AgentMetadataService, agentRules),
     ...ruleEntries(AuthMetadataService, authMetadataRules),
     ...ruleEntries(IdentityService, identityRules),
+    ...ruleEntries(MyAccessService, myAccessRules),
     ...ruleEntries(AuditService, auditRules),
     ...ruleEntries(RoleService, roleRules),
     ...ruleEntries(TokenService, tokenRules),

@@ -4,6 +4,7 @@ import type { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_
 import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import type { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { IdentityConfig } from "../config.js";
 import { ownerOfObject } from "./native-url.js";
@@ -37,6 +38,9 @@ export const authMetadataRules: RulesOf<typeof AuthMetadataService> = { getOAuth
 
 /** Every authenticated caller may read its own identity. */
 export const identityRules: RulesOf<typeof IdentityService> = { userInfo: authenticatedRule };
+
+/** Every authenticated caller may read its own rights, and none of other callers. */
+export const myAccessRules: RulesOf<typeof MyAccessService> = { getMyAccess: authenticatedRule };
 
 /** The list of connectors needs any role. */
 export const agentRules: RulesOf<typeof AgentMetadataService> = {

@@ -4,10 +4,12 @@ import { createGuard, type Guard, assertAllMethodsHaveRules, type Identity, type
 import { createVerifier, type Issuer, issuersFrom, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { type HttpRoute, implement, type RpcServer, type ServedService } from "@flyte-ts/rpc";
 import type { IdentityDeps } from "../deps.js";
 import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/routes.js";
+import { myAccessRpcs } from "../caller/access-rpc.js";
 import { createSessionStore } from "../store/browser-sessions.js";
 import { ISSUER_COOKIES } from "../issuer/provider.js";
 import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
@@ -88,6 +90,7 @@ export async function createAccess({ db, clock, logger, config, listenAddress }:
     services: [
       implement(AuthMetadataService, authMetadataRpcs({ auth, provider: first })),
       { ...implement(IdentityService, identityRpcs()), responseHeaders: userHeaders },
+      implement(MyAccessService, myAccessRpcs(bindings.current)),
       implement(AuditService, auditRpcs({ db })),
       implement(RoleService, roleRpcs({ db, auth, clock, changed: bindings.forget })),
       implement(TokenService, tokenRpcs(revocations)),

@@ -65,6 +65,30 @@ test("a browser signs in, is identified by its cookie, and signed out by its log
   expect(await redirect.response.text()).toContain('name="password"');
 });
 
+const change = (cookie: string, headers: Record<string, string>) =>
+  fetch(`${base()}/api/v1/projects`, {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ project: { id: "by-browser", name: "by-browser" } }),
+  });
+
+test.each<[string, Record<string, string>, number]>([
+  ["neither header", {}, 403],
+  ["a request that its user typed", { "sec-fetch-site": "none" }, 403],
+  ["another host of the site", { "sec-fetch-site": "same-site" }, 403],
+  ["another site", { "sec-fetch-site": "cross-site" }, 403],
+  ["another origin", { origin: "https://evil.test" }, 403],
+  ["metadata in place of headers", { "grpc-metadata-origin": SITE, "grpc-metadata-sec-fetch-site": "same-origin" }, 403],
+  ["its own origin", { origin: SITE }, 200],
+  ["Sec-Fetch-Site: same-origin", { "sec-fetch-site": "same-origin" }, 409],
+])("with the cookie, a change by a page that sends %s", async (_, headers, status) => {
+  const browser = await signedIn();
+  const answer = await change(cookieOf(browser), headers);
+  expect(answer.status).toBe(status);
+  if (Object.keys(headers).length === 0)
+    expect(await answer.json()).toMatchObject({ code: 7, message: expect.stringContaining("needs the header Origin") as string });
+});
+
 test("an expired token is renewed without a prompt while the session lasts", async () => {
   const browser = await signedIn();
   await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 10_000, interval: 200 }).toBe(401);

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Identity, VerifyToken } from "@flyte-ts/auth";
+import type { Identity, SessionRequest, VerifyToken } from "@flyte-ts/auth";
 import type { Provider } from "@flyte-ts/auth/tokens";
-import { type CallContext, type HttpContext, type HttpRoute, toRpcError } from "@flyte-ts/rpc";
+import { type CallContext, Code, type HttpContext, type HttpRoute, RpcError, toRpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import { escapeHtml, PAGE_HEADERS, page } from "../issuer/pages.js";
 import type { BrowserConfig } from "./config-schema.js";
@@ -60,22 +60,32 @@ export function browserRoutes(options: BrowserOptions): HttpRoute[] {
 /**
  * Resolves the identity of a browser from its session cookie. Ignores the cookie of cross-site
  * requests.
+ *
+ * @throws RpcError PERMISSION_DENIED for a request that may change something without a header that
+ *   shows the page that sent it. SameSite=Lax alone is no protection from pages of the same site,
+ *   and a browser that does not know it sends the cookie with forms of any page.
  */
 export function browserIdentity({
   sessions,
   clock,
   publicUrl,
   config,
-}: BrowserOptions): (headers: CallContext["metadata"]) => Promise<Identity | undefined> {
+}: BrowserOptions): (headers: CallContext["metadata"], request: SessionRequest) => Promise<Identity | undefined> {
   const origins = [publicUrl, ...config.allowedOrigins].map((each) => new URL(each).origin);
-  return async (headers) => {
+  return async (headers, { onlyReads }) => {
     const id = readCookie(headers.get("cookie"), SESSION_COOKIE);
     const origin = headers.get("origin");
     if (id === undefined || (origin !== undefined && !origins.includes(origin)) || headers.get("sec-fetch-site") === "cross-site")
       return undefined;
+    if (!onlyReads && origin === undefined && headers.get("sec-fetch-site") !== "same-origin") throw unknownPage();
     const identity = (await sessions.find(id))?.identity;
     return identity !== undefined && clock().getTime() < identity.expiresAt ? identity : undefined;
   };
+}
+
+function unknownPage(): RpcError {
+  const reason = "with the cookie of a sign-in, a call that changes something needs the header Origin or Sec-Fetch-Site: same-origin";
+  return new RpcError(Code.PERMISSION_DENIED, `${reason}; programs send a token instead`);
 }
 
 interface Responder {

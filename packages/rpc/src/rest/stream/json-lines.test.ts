@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { create, createRegistry } from "@bufbuild/protobuf";
 import { GetVersionResponseSchema } from "@flyte-ts/idl/flyteidl/admin/version_pb";
 import { expect, test } from "vitest";
-import { createCodecs } from "./codec.js";
+import { createCodecs } from "../json/codec.js";
 import { sendJsonLines } from "./json-lines.js";
 
 test("the connection of a client that does not read is closed", async () => {

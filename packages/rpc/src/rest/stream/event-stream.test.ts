@@ -4,7 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { LiveService, type WatchExecutionRequest, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, expect, test } from "vitest";
-import { Code, createClient, createRpcServer, EncodedMessage, implement, openChannel, RpcError } from "../index.js";
+import { Code, createClient, createRpcServer, EncodedMessage, implement, openChannel, RpcError } from "../../index.js";
 
 const asked: WatchExecutionRequest[] = [];
 let wrote = 0;

@@ -1,0 +1,2 @@
+export { type ConsoleConfig, consoleSettings } from "./config.js";
+export { consoleRoutes } from "./routes.js";
