@@ -8,7 +8,7 @@ test("delays double up to 15 s, and are shortened at random by up to half", () =
 });
 
 /** Streams numbers from the cursor on; each stream breaks with its own error, the last one ends. */
-function breaking(errors: readonly unknown[]) {
+function breaking(errors: readonly (Error | "at once")[]) {
   const cursors: string[] = [];
   async function* open(cursor: string) {
     cursors.push(cursor);
@@ -21,7 +21,7 @@ function breaking(errors: readonly unknown[]) {
   return { cursors, open };
 }
 
-async function run(errors: readonly unknown[], controller = new AbortController()) {
+async function run(errors: readonly (Error | "at once")[], controller = new AbortController()) {
   const { cursors, open } = breaking(errors);
   const [seen, states, delays]: [number[], LiveState[], number[]] = [[], [], []];
   let now = 0;

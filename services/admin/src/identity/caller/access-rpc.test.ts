@@ -28,14 +28,14 @@ afterAll(async () => {
 });
 
 test.each([
-  ["ann", [], "p", "d", "runner", false],
-  ["ann", [], "p", "other", "viewer", false],
-  ["ann", [], "other", "d", "", false],
-  ["ann", [], "*", "*", "", false],
-  ["bob", ["owners"], "q", "d", "admin", false],
-  ["bob", [], "q", "d", "", false],
-  ["engine", [], "p", "d", "runner", true],
-])("%s with groups %j has in project %s and domain %s the role %j", async (subject, groups, project, domain, role, engine) => {
+  { subject: "ann", groups: [], project: "p", domain: "d", role: "runner", engine: false },
+  { subject: "ann", groups: [], project: "p", domain: "other", role: "viewer", engine: false },
+  { subject: "ann", groups: [], project: "other", domain: "d", role: "", engine: false },
+  { subject: "ann", groups: [], project: "*", domain: "*", role: "", engine: false },
+  { subject: "bob", groups: ["owners"], project: "q", domain: "d", role: "admin", engine: false },
+  { subject: "bob", groups: [], project: "q", domain: "d", role: "", engine: false },
+  { subject: "engine", groups: [], project: "p", domain: "d", role: "runner", engine: true },
+])("$subject with groups $groups has in $project-$domain the role '$role'", async ({ subject, groups, project, domain, role, engine }) => {
   const token = idp.token({ sub: subject, groups });
   const answer = await fetch(
     `http://127.0.0.1:${admin.port}/api/v1/my_access/${encodeURIComponent(project)}/${encodeURIComponent(domain)}`,
