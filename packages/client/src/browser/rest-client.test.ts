@@ -7,7 +7,7 @@ import { LiveService, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets
 import { Code, createRpcServer, implement, RpcError } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, expect, test } from "vitest";
-import { createRestClient, pathOf, RestError, resumeStream } from "./index.js";
+import { createRestClient, pathOf, RestError, resumeStream } from "./browser-client.js";
 
 const opened: string[] = [];
 const server = createRpcServer({
