@@ -1,14 +1,9 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { root } from "../repository.js";
-
-const runProgram = promisify(execFile);
-const VERSION = "9.9.9";
+import { PACKED_VERSION, packPublishedPackages } from "./packed-packages.fixture.js";
 
 /** A registry of npm that has the published packages of this tree. */
 export interface OwnRegistry {
@@ -19,26 +14,21 @@ export interface OwnRegistry {
 
 /** Packs the published packages below the folder, and serves them. */
 export async function startOwnRegistry(folder: string): Promise<OwnRegistry> {
-  const options = ["--version", VERSION, "--to", join(folder, "released")];
-  const { stdout } = await runProgram(process.execPath, [join(root, "scripts/release-packages.mjs"), ...options]);
-  const packages = stdout.trim().split("\n");
-  const archives = join(folder, "archives");
-  mkdirSync(archives);
-  await runProgram("npm", ["pack", "--silent", "--pack-destination", archives, ...packages]);
-  const manifests = new Map(packages.map((each) => manifestOf(each)).map((manifest) => [manifest.name, manifest]));
+  const { folders, archives } = packPublishedPackages(folder);
+  const manifests = new Map(folders.map((each) => manifestOf(each)).map((manifest) => [manifest.name, manifest]));
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "").slice(1);
     const file = readdirSync(archives).find((name) => path === `archives/${name}`);
     if (file !== undefined) return response.end(readFileSync(join(archives, file)));
     const manifest = manifests.get(path);
     if (manifest === undefined) return response.writeHead(404).end();
-    const archive = `flyte-ts-${manifest.name.slice("@flyte-ts/".length)}-${VERSION}.tgz`;
+    const archive = `flyte-ts-${manifest.name.slice("@flyte-ts/".length)}-${PACKED_VERSION}.tgz`;
     const integrity = `sha512-${createHash("sha512")
       .update(readFileSync(join(archives, archive)))
       .digest("base64")}`;
     const dist = { tarball: `${url}/archives/${archive}`, integrity };
-    const versions = { [VERSION]: { ...manifest, dist } };
-    return response.end(JSON.stringify({ name: manifest.name, "dist-tags": { latest: VERSION }, versions }));
+    const versions = { [PACKED_VERSION]: { ...manifest, dist } };
+    return response.end(JSON.stringify({ name: manifest.name, "dist-tags": { latest: PACKED_VERSION }, versions }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

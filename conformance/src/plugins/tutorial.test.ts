@@ -10,6 +10,7 @@ import { root } from "../repository.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython, type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
+import { PACKED_VERSION, packPublishedPackages } from "./packed-packages.fixture.js";
 import { codeBlocks, commands, writeFiles } from "./tutorial-page.js";
 
 // Executes docs/plugins/write-a-plugin.md word for word, and measures how soon the platform uses
@@ -19,7 +20,6 @@ import { codeBlocks, commands, writeFiles } from "./tutorial-page.js";
 const page = codeBlocks("docs/plugins/write-a-plugin.md");
 const [install = "", harness = "", pyflyte = "", startJobService = "", startPlugin = ""] = commands(page, "bash");
 const [, addPlugin = ""] = commands(page, "sh");
-const VERSION = "9.9.9";
 /** Time from the start of a plugin service to its first report on a task that waits, ms. */
 const SERVED_WITHIN_MS = 5_000;
 
@@ -88,19 +88,10 @@ const id = (name: string) => ({ project: "flytesnacks", domain: "development", n
 function installPackages(): void {
   const [program = "", ...words] = install.split(" ");
   const own = words.filter((word) => word.startsWith("@flyte-ts/"));
-  const archives = packOwnPackages();
-  for (const name of own) expect(archives.join()).toContain(`flyte-ts-${name.slice("@flyte-ts/".length)}-${VERSION}.tgz`);
+  const { archives: packed } = packPublishedPackages(workspace);
+  const archives = readdirSync(packed).map((file) => join(packed, file));
+  for (const name of own) expect(archives.join()).toContain(`flyte-ts-${name.slice("@flyte-ts/".length)}-${PACKED_VERSION}.tgz`);
   run(program, [...words.filter((word) => !own.includes(word)), ...archives, "--prefer-offline", "--no-audit", "--no-fund"]);
-}
-
-/** Packs the published packages; returns the archives. */
-function packOwnPackages(): readonly string[] {
-  const options = ["--version", VERSION, "--to", join(workspace, "released")];
-  const folders = execFileSync(process.execPath, [join(root, "scripts/release-packages.mjs"), ...options], { encoding: "utf8" });
-  const archives = join(workspace, "archives");
-  mkdirSync(archives);
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", archives, ...folders.trim().split("\n")], { stdio: "ignore" });
-  return readdirSync(archives).map((file) => join(archives, file));
 }
 
 function split(command: string): [string, readonly string[]] {

@@ -14,12 +14,14 @@ export const MIN_COMPRESSED_BYTES = 1024;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 1;
 
+const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
+
 const compressors: Readonly<Record<Encoding, (body: Uint8Array) => Promise<Buffer>>> = {
   br: (body) =>
-    promisify(brotliCompress)(body, {
+    compressBrotli(body, {
       params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
     }),
-  gzip: (body) => promisify(gzip)(body, { level: GZIP_LEVEL }),
+  gzip: (body) => compressGzip(body, { level: GZIP_LEVEL }),
 };
 
 /** Compresses a whole body, on a thread of its own. */
