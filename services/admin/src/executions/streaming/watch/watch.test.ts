@@ -424,7 +424,12 @@ test("over REST, a stream consists of server-sent events and resumes by Last-Eve
   expect([first.status, first.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   const reader = first.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  while (!text.includes("\n\n", text.indexOf("id: "))) text += (await reader?.read())?.value ?? "";
+  // The stream opens with a "retry" field, which may arrive before the first event.
+  while (!/^data: .*\n\n/m.test(text)) {
+    const chunk = await reader?.read();
+    if (chunk?.done !== false) throw new Error(`the stream ended before its first event: ${text}`);
+    text += chunk.value;
+  }
   await reader?.cancel();
   const id = /id: (.*)/.exec(text)?.[1] ?? "";
   expect(JSON.parse(/data: (.*)/.exec(text)?.[1] ?? "{}")).toMatchObject({ cursor: id, reset: true, execution: { id: executionId() } });
