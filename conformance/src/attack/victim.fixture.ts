@@ -6,6 +6,7 @@ import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
+import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
@@ -25,6 +26,7 @@ export const METHODS: readonly DescMethod[] = [
   HistoryService,
   LiveService,
   MyAccessService,
+  NodeTableService,
   NotificationService,
   RetentionService,
   ScheduleService,

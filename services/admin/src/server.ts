@@ -5,6 +5,7 @@ import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -34,6 +35,7 @@ import {
   nodeExecutionRpcs,
   signalRpcs,
   type Streaming,
+  nodeTableRpcs,
   streamingRpcs,
   taskExecutionRpcs,
 } from "./executions/index.js";
@@ -94,6 +96,7 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, streamingRpcs(deps)),
+    implement(NodeTableService, nodeTableRpcs(deps)),
     {
       ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
       // Secrets of webhooks.

@@ -41,6 +41,6 @@ export type { LaunchSlots } from "./store/outbox/launch-slots.js";
 export * as launchables from "./store/outbox/launchable.js";
 export { outboxMetrics } from "./store/outbox/metrics.js";
 export * as outboxQueue from "./store/outbox/outbox.js";
-export { streamingRpcs } from "./streaming/api/rpc.js";
+export { nodeTableRpcs, streamingRpcs } from "./streaming/api/rpc.js";
 export { startStreaming, type Streaming } from "./streaming/api/start.js";
 export { publishChanged } from "./streaming/change-notifications.js";

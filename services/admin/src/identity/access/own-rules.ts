@@ -2,6 +2,7 @@ import { WILDCARD, readRule, type RulesOf, type Scope, writeRule } from "@flyte-
 import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import type { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { Trigger, TriggerId, TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
@@ -67,6 +68,11 @@ export const notificationRules: RulesOf<typeof NotificationService> = {
 export const liveRules: RulesOf<typeof LiveService> = {
   watchExecution: readRule("viewer", ({ id }) => projectScope(id)),
   followLog: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
+};
+
+/** Viewers of an execution may watch its nodes. */
+export const nodeTableRules: RulesOf<typeof NodeTableService> = {
+  watchNodeTable: readRule("viewer", ({ id }) => projectScope(id)),
 };
 
 /**

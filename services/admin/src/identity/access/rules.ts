@@ -8,6 +8,7 @@ import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
+import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -20,6 +21,7 @@ import {
   auditRules,
   clusterRules,
   liveRules,
+  nodeTableRules,
   notificationRules,
   retentionRules,
   historyRules,
@@ -49,6 +51,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(NotificationService, notificationRules),
     ...ruleEntries(RetentionService, retentionRules),
     ...ruleEntries(LiveService, liveRules),
+    ...ruleEntries(NodeTableService, nodeTableRules),
     ...ruleEntries(TriggerService, triggerRules),
     ...platformRules,
   ]);

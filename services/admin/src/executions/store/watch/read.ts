@@ -6,29 +6,10 @@ import { executionColumns, type ExecutionRow } from "../execution/find.js";
 import { nodeColumns } from "../node/find.js";
 import { taskColumns } from "../attempt/find.js";
 import { executionRow, nodeRow, taskRow, type WatchedNodeRow, type WatchedTaskEvent, type WatchedTaskRow } from "./encode-row.js";
+import { type ChangesOfAll, endedAt, type KnownState } from "./known-state.js";
 import type { WatchedChanges, WatchedRow } from "./row.js";
-import { parseSnapshot, type Snapshot } from "./snapshot.js";
-
-// Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a
-// snapshot states for every transaction whether it was committed. Together they determine exactly
-// which rows changed between two snapshots, for any writer, and without a column or an index that
-// slows writers. The tables are read by execution: 1 ms for 1,000 nodes, about 100 ms for 100,000
-// (docs/decisions/0027). Savepoints would break it: admin uses none.
-
-/**
- * 64-bit id of a row's writer: xmin has only the lower 32 bits, and no visible row is newer than
- * the current snapshot.
- */
-const xidOf = (table: string) => `(moment.xmax - ((moment.xmax - ${table}.xmin::text::bigint) & 4294967295))`;
-
-const snapshotXmax = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xmax) AS moment";
-
-/**
- * True when a row was written after the snapshot `given.since`. The first comparison decides for
- * most rows: they are older than any transaction that was running at the snapshot.
- */
-const changed = (table: string) =>
-  `(${xidOf(table)} >= given.since_xmin AND NOT pg_visible_in_snapshot(${xidOf(table)}::text::xid8, given.since))`;
+import type { Snapshot } from "./snapshot.js";
+import { changed, inSnapshot, snapshotXmax, xidOf } from "./changed-rows.js";
 
 /**
  * Nodes or task attempts per statement: their encoding blocks the event loop for some milliseconds.
@@ -86,26 +67,11 @@ export function readWhole(db: Database, name: ExecutionName): Promise<InitialSta
   });
 }
 
-/** An execution, and the snapshot up to which its rows are known. */
-export interface KnownState {
-  readonly executionId: bigint;
-  readonly id: WorkflowExecutionIdentifier;
-  readonly snapshot: Snapshot;
-  /** Time of the snapshot, milliseconds since the epoch. */
-  readonly readAt: number;
-}
-
-export interface ChangesOfAll {
-  readonly snapshot: Snapshot;
-  /** Changes by row id of the execution; `gone` when the row was deleted. */
-  readonly changes: ReadonlyMap<bigint, WatchedChanges | "gone">;
-}
-
 /** Maximum delay between a terminal attempt's row and its events, which share a batch of ingest. */
 const LATE_EVENTS_MS = 60_000;
 
 /** Reads the changes of these executions since their snapshots, with three statements for all. */
-export function readChanges(db: Database, all: readonly KnownState[]): Promise<ChangesOfAll> {
+export function readChanges(db: Database, all: readonly KnownState[]): Promise<ChangesOfAll<WatchedChanges>> {
   const given = `unnest($1::bigint[], $2::pg_snapshot[], $3::bigint[]) AS given (execution_id, since, since_xmin)`;
   const base = [
     all.map(({ executionId }) => executionId),
@@ -188,19 +154,4 @@ async function readTasks(
     }
   }
   return read;
-}
-
-/** Runs all statements of `work` in one snapshot. */
-function inSnapshot<T>(db: Database, work: (tx: Queryable, snapshot: Snapshot) => Promise<T>): Promise<T> {
-  return db.transaction(async (tx) => {
-    await tx.query({ text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" });
-    const { rows } = await tx.query<{ snapshot: string }>({ name: "watch-moment", text: "SELECT pg_current_snapshot()::text AS snapshot" });
-    const snapshot = parseSnapshot(rows[0]?.snapshot ?? "");
-    if (snapshot === undefined) throw new Error("the database returned no snapshot");
-    return work(tx, snapshot);
-  });
-}
-
-function endedAt({ ended_ns: nanos }: ExecutionRow): number | undefined {
-  return nanos === null ? undefined : Number(nanos / 1_000_000n);
 }

@@ -1,9 +1,11 @@
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import type { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { ExecutionsDeps } from "../../deps.js";
 import { checkExecutionId } from "../../model/identifier.js";
 import { followLog } from "../logs/log-follower.js";
 import type { Streaming } from "./start.js";
+import { watchNodeTable } from "../node-table/watch-node-table.js";
 import { watchExecution } from "../watch/watch.js";
 
 /** Streams of executions and logs. */
@@ -17,5 +19,19 @@ export function streamingRpcs({
       yield* watchExecution({ feeds, streams, signal }, id, cursor);
     },
     followLog: (request, { signal }) => followLog({ ...deps, feeds, streams: logStreams }, request, signal),
+  };
+}
+
+/** Streams of node tables. */
+export function nodeTableRpcs({
+  live: { nodeTables, streams },
+}: {
+  readonly live: Streaming;
+}): ServiceImplementation<typeof NodeTableService> {
+  return {
+    async *watchNodeTable({ id, cursor, noFollow }, { signal }) {
+      checkExecutionId(id);
+      yield* watchNodeTable({ feeds: nodeTables, streams, signal }, id, { cursor, noFollow });
+    },
   };
 }

@@ -2,11 +2,14 @@ import type { ExecutionsDeps } from "../../deps.js";
 import { Gauge } from "@flyte-ts/telemetry";
 import { EXECUTIONS_CHANGED, readChanged } from "../change-notifications.js";
 import { StreamLimiter } from "../stream-limiter.js";
-import { FeedRegistry } from "../watch/feed-registry.js";
+import { FeedRegistry } from "../feed-registry.js";
+import { nodeTableSource, type NodeTableFeeds } from "../node-table/feed-source.js";
+import { type WatchFeeds, watchFeedSource } from "../watch/feed-source.js";
 
 /** Streams of this process. */
 export interface Streaming {
-  readonly feeds: FeedRegistry;
+  readonly feeds: WatchFeeds;
+  readonly nodeTables: NodeTableFeeds;
   readonly streams: StreamLimiter;
   /** Log streams, each with its own connection to a data plane. */
   readonly logStreams: StreamLimiter;
@@ -16,18 +19,21 @@ export interface Streaming {
 
 export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
-  const feeds = new FeedRegistry(deps, {
-    pollMs: pollSeconds * 1_000,
-    heartbeatMs: heartbeatSeconds * 1_000,
-    lingerMs: lingerSeconds * 1_000,
-  });
+  const times = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
+  const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), times);
+  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), times);
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
-  const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
+  const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => {
+    const executionIds = readChanged(data);
+    feeds.changed(executionIds);
+    nodeTables.changed(executionIds);
+  });
   gauge(deps, { name: "flyte_admin_live_streams", help: "Open streams of clients.", value: () => streams.size + logStreams.size });
-  gauge(deps, { name: "flyte_admin_live_executions", help: "Watched executions.", value: () => feeds.size });
+  gauge(deps, { name: "flyte_admin_live_executions", help: "Watched executions.", value: () => feeds.size + nodeTables.size });
   return {
     feeds,
+    nodeTables,
     streams,
     logStreams,
     close: async () => {
@@ -35,6 +41,7 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
       logStreams.stop();
       await subscription.close();
       feeds.close();
+      nodeTables.close();
     },
   };
 }

@@ -8,7 +8,9 @@ import { type Cluster, findCluster } from "../../../clusters/index.js";
 import { invalidArgument, namespaceOf, notFound } from "../../../platform/index.js";
 import { checkNodeId, describeNode, type NodeId } from "../../model/identifier.js";
 import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
-import type { FeedRegistry, FeedHandle } from "../watch/feed-registry.js";
+import type { FeedHandle } from "../feed-registry.js";
+import type { Feed } from "../watch/feed.js";
+import type { WatchFeeds } from "../watch/feed-source.js";
 import { readArchived } from "./archived-log.js";
 import { findAttempt, type LoggedAttempt, noLogReason } from "./find-attempt.js";
 import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
@@ -18,7 +20,7 @@ import { findPod, type LoggedPod } from "./pod.js";
 type Response = MessageInitShape<typeof FollowLogResponseSchema>;
 
 export interface FollowDeps extends Pick<ExecutionsDeps, "db" | "clusters" | "config" | "blobs"> {
-  readonly feeds: FeedRegistry;
+  readonly feeds: WatchFeeds;
   readonly streams: StreamLimiter;
 }
 
@@ -80,7 +82,7 @@ class LogFollower {
     this.#unsent = new LineDeduplicator(cursor?.position);
   }
 
-  async *run(used: FeedHandle): AsyncGenerator<Response> {
+  async *run(used: FeedHandle<Feed>): AsyncGenerator<Response> {
     const { deps, request, id } = this.#request;
     const attempt = await this.#attempt(used);
     const cluster = findCluster(deps.clusters, attempt.cluster);
@@ -115,7 +117,7 @@ class LogFollower {
   }
 
   /** Waits for an attempt with a pod. */
-  async #attempt(used: FeedHandle): Promise<LoggedAttempt & { readonly pod: string }> {
+  async #attempt(used: FeedHandle<Feed>): Promise<LoggedAttempt & { readonly pod: string }> {
     const { deps, request, id, stream } = this.#request;
     const cursor = this.#cursor;
     const requested = { attempt: cursor?.attempt ?? request.attempt, item: request.item };

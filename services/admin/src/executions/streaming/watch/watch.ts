@@ -3,11 +3,13 @@ import type { ExecutionName } from "../../model/identifier.js";
 import type { StreamLimiter } from "../stream-limiter.js";
 import type { Message } from "./chunk.js";
 import { type Cursor, readCursor } from "./cursor.js";
-import type { FeedHandle, FeedRegistry } from "./feed-registry.js";
+import type { FeedHandle } from "../feed-registry.js";
+import type { Feed } from "./feed.js";
+import type { WatchFeeds } from "./feed-source.js";
 import { isAtLeast } from "../../store/watch/snapshot.js";
 
 export interface WatchOptions {
-  readonly feeds: FeedRegistry;
+  readonly feeds: WatchFeeds;
   readonly streams: StreamLimiter;
   readonly signal: AbortSignal;
 }
@@ -41,7 +43,7 @@ export async function* watchExecution(
 }
 
 async function* sendChanges(
-  handle: FeedHandle,
+  handle: FeedHandle<Feed>,
   cursor: Cursor | undefined,
   stream: ReturnType<StreamLimiter["open"]>,
 ): AsyncGenerator<Message> {

@@ -1,15 +1,42 @@
 import { create } from "@bufbuild/protobuf";
 import { Semaphore } from "@flyte-ts/async";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type Database, isUnavailable } from "@flyte-ts/postgres";
+import { isUnavailable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
-import { type ExecutionName, watchedExecutionNotFound } from "../../model/identifier.js";
-import { Feed } from "./feed.js";
-import { readChanges, readWhole } from "../../store/watch/read.js";
-import { Waiters } from "../waiters.js";
+import { type ExecutionName, watchedExecutionNotFound } from "../model/identifier.js";
+import type { ChangesOfAll, KnownState } from "../store/watch/known-state.js";
+import type { Snapshot } from "../store/watch/snapshot.js";
+import { Waiters } from "./waiters.js";
+
+/** The state of one execution for all its watchers in this process. */
+export interface Feed<Changes> {
+  readonly executionId: bigint;
+  /** Snapshot of the latest poll. */
+  readonly at: Snapshot;
+  /** Number of stored rows. */
+  readonly size: number;
+  /** Applies the changes of a poll; returns true when watchers need a message. */
+  apply(changes: Changes, at: Snapshot): boolean;
+  /** True when no change follows. */
+  isComplete(now: number, lingerMs: number): boolean;
+  /** Time after which open nodes of a terminal execution are no longer awaited. */
+  completesAt(lingerMs: number): number | undefined;
+}
+
+/** Reads feeds and their changes from the database. */
+export interface FeedSource<State extends Feed<Changes>, Changes> {
+  /**
+   * Reads an execution. The feed may be incomplete until `loaded` resolves; `onRows` tells that it
+   * has more rows.
+   *
+   * @throws RpcError NOT_FOUND.
+   */
+  open(name: ExecutionName, onRows: () => void): Promise<{ readonly feed: State; readonly loaded: Promise<void> }>;
+  /** Reads the changes of executions since their snapshots. */
+  readChanges(known: readonly KnownState[]): Promise<ChangesOfAll<Changes>>;
+}
 
 export interface FeedsDeps {
-  readonly db: Database;
   readonly logger: Logger;
   readonly clock: () => Date;
 }
@@ -27,10 +54,10 @@ export interface FeedTimes {
 }
 
 /** A feed in use by a watcher. */
-export interface FeedHandle {
-  readonly feed: Feed;
+export interface FeedHandle<State> {
+  readonly feed: State;
   readonly waiters: Waiters;
-  /** Set when the feed has ended because its execution was deleted. */
+  /** Set when the feed has ended: its execution was deleted or could not be read. */
   readonly failure: Error | undefined;
   /** Counter that changes with each heartbeat. */
   readonly heartbeats: number;
@@ -63,14 +90,15 @@ const RETRY_MS = 1_000;
 const TICK_MS = 1_000;
 
 /** Holds one feed per watched execution and polls the database for all of them in batches. */
-export class FeedRegistry {
+export class FeedRegistry<State extends Feed<Changes>, Changes> {
   readonly #deps: FeedsDeps;
+  readonly #source: FeedSource<State, Changes>;
   readonly #times: FeedTimes;
-  readonly #byName = new Map<string, Promise<FeedEntry>>();
-  readonly #byId = new Map<bigint, FeedEntry>();
+  readonly #byName = new Map<string, Promise<FeedEntry<State>>>();
+  readonly #byId = new Map<bigint, FeedEntry<State>>();
   readonly #firstReads = new Semaphore(FIRST_READS);
   /** Feeds with possible changes since the last poll. */
-  readonly #dirty = new Set<FeedEntry>();
+  readonly #dirty = new Set<FeedEntry<State>>();
   /** Executions that changed during first polls; their feeds are known only afterwards. */
   readonly #missed = new Set<bigint>();
   #opening = 0;
@@ -79,8 +107,9 @@ export class FeedRegistry {
   #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | undefined;
   #ticker: NodeJS.Timeout | undefined;
 
-  constructor(deps: FeedsDeps, times: FeedTimes) {
+  constructor(deps: FeedsDeps, source: FeedSource<State, Changes>, times: FeedTimes) {
     this.#deps = deps;
+    this.#source = source;
     this.#times = times;
   }
 
@@ -89,7 +118,7 @@ export class FeedRegistry {
   }
 
   /** @throws RpcError NOT_FOUND. */
-  async acquire(name: ExecutionName): Promise<FeedHandle> {
+  async acquire(name: ExecutionName): Promise<FeedHandle<State>> {
     const key = JSON.stringify([name.project, name.domain, name.name]);
     let opening = this.#byName.get(key);
     if (opening === undefined) {
@@ -110,7 +139,7 @@ export class FeedRegistry {
       get heartbeats() {
         return entry.heartbeats;
       },
-      isComplete: () => entry.feed.isComplete(this.#now(), this.#times.lingerMs),
+      isComplete: () => !entry.isLoading && entry.feed.isComplete(this.#now(), this.#times.lingerMs),
       refresh: () => this.#refresh(entry),
       release: () => {
         if (released) return;
@@ -136,25 +165,34 @@ export class FeedRegistry {
     for (const entry of this.#byId.values()) clearTimeout(entry.idle);
   }
 
-  async #open(key: string, name: ExecutionName): Promise<FeedEntry> {
+  #open(key: string, name: ExecutionName): Promise<FeedEntry<State>> {
     this.#opening++;
-    try {
-      return await this.#firstReads.run(() => this.#firstRead(key, name));
-    } finally {
+    const opened = Promise.withResolvers<FeedEntry<State>>();
+    void this.#firstReads.run(async () => {
+      try {
+        await this.#firstRead(key, name, opened.resolve);
+      } catch (error) {
+        opened.reject(error);
+      }
+    });
+    return opened.promise.finally(() => {
       if (--this.#opening === 0) this.#missed.clear();
-    }
+    });
   }
 
-  async #firstRead(key: string, name: ExecutionName): Promise<FeedEntry> {
+  /** Calls `onOpen` with the feed, and resolves when it has all rows. */
+  async #firstRead(key: string, name: ExecutionName, onOpen: (entry: FeedEntry<State>) => void): Promise<void> {
     const begun = this.#now();
-    const { executionId, snapshot, changes } = await readWhole(this.#deps.db, name);
+    const waiters = new Waiters();
+    const { feed, loaded } = await this.#source.open(name, () => waiters.wake());
     const { project, domain } = name;
-    const entry: FeedEntry = {
+    const entry: FeedEntry<State> = {
       key,
       id: create(WorkflowExecutionIdentifierSchema, { project, domain, name: name.name }),
-      feed: new Feed(executionId, snapshot, changes),
-      waiters: new Waiters(),
+      feed,
+      waiters,
       polled: new Waiters(),
+      isLoading: true,
       readAt: begun,
       dueAt: 0,
       users: 0,
@@ -164,13 +202,29 @@ export class FeedRegistry {
       failure: undefined,
       idle: undefined,
     };
+    const { executionId } = feed;
     this.#byId.set(executionId, entry);
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS).unref();
-    if (this.#missed.has(executionId)) this.changed([executionId]);
-    return entry;
+    if (this.#missed.has(executionId)) this.#dirty.add(entry);
+    onOpen(entry);
+    try {
+      await loaded;
+      entry.isLoading = false;
+      this.#schedulePoll();
+    } catch (error) {
+      this.#fail(entry, error instanceof Error ? error : new Error(String(error)));
+    }
+    waiters.wake();
   }
 
-  #drop(entry: FeedEntry): void {
+  /** Ends the streams of a feed with an error; the next watcher opens it anew. */
+  #fail(entry: FeedEntry<State>, failure: Error): void {
+    entry.failure = failure;
+    this.#remove(entry);
+    entry.waiters.wake();
+  }
+
+  #drop(entry: FeedEntry<State>): void {
     if (entry.users > 0) return;
     this.#remove(entry);
     if (this.#byId.size > 0) return;
@@ -178,13 +232,14 @@ export class FeedRegistry {
     this.#ticker = undefined;
   }
 
-  #remove(entry: FeedEntry): void {
+  #remove(entry: FeedEntry<State>): void {
+    if (this.#byId.get(entry.feed.executionId) !== entry) return;
     this.#byName.delete(entry.key);
     this.#byId.delete(entry.feed.executionId);
     this.#dirty.delete(entry);
   }
 
-  async #refresh(entry: FeedEntry): Promise<void> {
+  async #refresh(entry: FeedEntry<State>): Promise<void> {
     const from = this.#pollNumber;
     entry.dueAt = 0;
     // A poll in progress may have started earlier.
@@ -214,7 +269,8 @@ export class FeedRegistry {
   #schedulePoll(): void {
     if (this.#polling || this.#dirty.size === 0) return;
     let at = Number.POSITIVE_INFINITY;
-    for (const entry of this.#dirty) if (entry.dueAt < at) at = entry.dueAt;
+    for (const entry of this.#dirty) if (!entry.isLoading && entry.dueAt < at) at = entry.dueAt;
+    if (at === Number.POSITIVE_INFINITY) return;
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     clearTimeout(this.#timer?.timeout);
     const timeout = setTimeout(() => void this.#poll(), Math.max(0, at - this.#now())).unref();
@@ -224,9 +280,9 @@ export class FeedRegistry {
   async #poll(): Promise<void> {
     this.#timer = undefined;
     const now = this.#now();
-    const due: FeedEntry[] = [];
+    const due: FeedEntry<State>[] = [];
     for (const entry of this.#dirty) {
-      if (entry.dueAt > now) continue;
+      if (entry.isLoading || entry.dueAt > now) continue;
       due.push(entry);
       if (due.length === BATCH) break;
     }
@@ -245,7 +301,7 @@ export class FeedRegistry {
    * Polls all in one batch; after a failure bisects it, so that an unreadable execution does not
    * block the others.
    */
-  async #pollWithBisect(due: readonly FeedEntry[], begun: number): Promise<void> {
+  async #pollWithBisect(due: readonly FeedEntry<State>[], begun: number): Promise<void> {
     try {
       await this.#pollBatch(due, begun);
     } catch (error) {
@@ -263,10 +319,10 @@ export class FeedRegistry {
     }
   }
 
-  async #pollBatch(due: readonly FeedEntry[], begun: number): Promise<void> {
+  async #pollBatch(due: readonly FeedEntry<State>[], begun: number): Promise<void> {
     if (due.length === 0) return;
     const since = due.map(({ id, feed, readAt }) => ({ executionId: feed.executionId, id, snapshot: feed.at, readAt }));
-    const { snapshot, changes } = await readChanges(this.#deps.db, since);
+    const { snapshot, changes } = await this.#source.readChanges(since);
     const now = this.#now();
     for (const entry of due) {
       const found = changes.get(entry.feed.executionId);
@@ -274,9 +330,7 @@ export class FeedRegistry {
       entry.pollNumber = this.#pollNumber;
       entry.dueAt = now + MIN_POLL_MS + POLL_COST_PER_ROW_MS * entry.feed.size + PUSH_COST_MS * entry.users;
       if (found === undefined || found === "gone") {
-        entry.failure = watchedExecutionNotFound(entry.id);
-        this.#remove(entry);
-        entry.waiters.wake();
+        this.#fail(entry, watchedExecutionNotFound(entry.id));
       } else if (entry.feed.apply(found, snapshot)) {
         entry.heartbeatAt = now;
         entry.waiters.wake();
@@ -290,11 +344,13 @@ export class FeedRegistry {
   }
 }
 
-interface FeedEntry {
+interface FeedEntry<State> {
   readonly key: string;
   readonly id: WorkflowExecutionIdentifier;
-  readonly feed: Feed;
+  readonly feed: State;
   readonly waiters: Waiters;
+  /** The first read has not ended; polls wait for it. */
+  isLoading: boolean;
   /** Callers that wait for the next poll, whatever its result. */
   readonly polled: Waiters;
   /** Start of the last poll. */

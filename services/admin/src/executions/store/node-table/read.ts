@@ -1,0 +1,120 @@
+import type { Database, Queryable } from "@flyte-ts/postgres";
+import { encodeExecution } from "../../execution/row.js";
+import { type ExecutionName, watchedExecutionNotFound } from "../../model/identifier.js";
+import { executionColumns, type ExecutionRow } from "../execution/find.js";
+import { changed, inSnapshot, snapshotXmax } from "../watch/changed-rows.js";
+import { type ChangesOfAll, endedAt, type KnownState } from "../watch/known-state.js";
+import type { Snapshot } from "../watch/snapshot.js";
+import { attemptsOfNode, type NodePage, nodeValues, pageColumns, type PageRow, readPage } from "./node-page.js";
+
+/** Nodes per statement and message: the first rows appear before the last are read. */
+export const PAGE = 4_096;
+
+/** The execution of a node table. */
+export interface TableExecution {
+  /** Encoded flyteidl.admin.Execution. */
+  readonly bytes: Uint8Array;
+  /** Milliseconds since the epoch; undefined before the end. */
+  readonly endedAt: number | undefined;
+}
+
+export interface NodeTableChanges {
+  /** Set when the row of the execution has changed. */
+  readonly execution: TableExecution | undefined;
+  readonly nodes: NodePage | undefined;
+}
+
+export interface OpenedTable extends TableExecution {
+  readonly executionId: bigint;
+  readonly snapshot: Snapshot;
+}
+
+/**
+ * Reads an execution and its nodes in one snapshot. Calls `onOpen` first, then `onPage` for each
+ * page of nodes in the order of their creation.
+ *
+ * @throws RpcError NOT_FOUND.
+ */
+export function readNodeTable(
+  db: Database,
+  name: ExecutionName,
+  { onOpen, onPage }: { readonly onOpen: (table: OpenedTable) => void; readonly onPage: (page: NodePage) => void },
+): Promise<void> {
+  return inSnapshot(db, async (tx, snapshot) => {
+    const { rows } = await tx.query<ExecutionRow>({
+      name: "node-table-execution",
+      text: `SELECT ${executionColumns} FROM executions
+        WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+      values: [name.project, name.domain, name.name],
+    });
+    const [execution] = rows;
+    if (execution === undefined) throw watchedExecutionNotFound(name);
+    onOpen({ executionId: execution.id, snapshot, ...tableExecution(execution) });
+    for await (const page of pages(tx, execution.id)) onPage(page);
+  });
+}
+
+async function* pages(tx: Queryable, executionId: bigint): AsyncGenerator<NodePage> {
+  let [createdAt, key] = ["-infinity", 0];
+  for (;;) {
+    const { rows } = await tx.query<PageRow & { last: string | null }>({
+      name: "node-table-page",
+      text: `SELECT ${pageColumns}, max(created_at)::text AS last FROM (
+          SELECT ${nodeValues}, n.created_at FROM (
+            SELECT * FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
+            ORDER BY created_at, id LIMIT ${PAGE}) n
+          JOIN executions e ON e.id = n.execution_id ${attemptsOfNode} ORDER BY n.created_at, n.id) AS nodes`,
+      values: [executionId, createdAt, key],
+    });
+    const [row] = rows;
+    if (row === undefined || row.last === null) return;
+    const page = readPage(row);
+    yield page;
+    if (page.length < PAGE) return;
+    [createdAt, key] = [row.last, page.key[page.length - 1] ?? 0];
+  }
+}
+
+/** Reads the changes of these executions since their snapshots, with two statements for all. */
+export function readTableChanges(db: Database, all: readonly KnownState[]): Promise<ChangesOfAll<NodeTableChanges>> {
+  const given = "unnest($1::bigint[], $2::pg_snapshot[], $3::bigint[]) AS given (execution_id, since, since_xmin)";
+  const values = [
+    all.map(({ executionId }) => executionId),
+    all.map(({ snapshot }) => snapshot.text),
+    all.map(({ snapshot }) => snapshot.xmin),
+  ];
+  return inSnapshot(db, async (tx, snapshot) => {
+    const { rows: executions } = await tx.query<ExecutionRow & { changed: boolean }>({
+      name: "node-table-changed-executions",
+      text: `SELECT ${executionColumns}, ${changed("executions")} AS changed
+        FROM ${snapshotXmax}, ${given} JOIN executions ON executions.id = given.execution_id`,
+      values,
+    });
+    const { rows: pagesOfChanges } = await tx.query<PageRow & { execution_id: bigint }>({
+      name: "node-table-changed-nodes",
+      text: `SELECT execution_id, ${pageColumns} FROM (
+          SELECT n.execution_id, ${nodeValues} FROM (
+            SELECT node_executions.execution_id, node_executions.id FROM ${snapshotXmax}, ${given}
+              JOIN node_executions ON node_executions.execution_id = given.execution_id WHERE ${changed("node_executions")}
+            UNION
+            SELECT node_executions.execution_id, node_executions.id FROM ${snapshotXmax}, ${given}
+              JOIN task_executions ON task_executions.execution_id = given.execution_id
+              JOIN node_executions ON node_executions.execution_id = task_executions.execution_id
+                AND node_executions.node_id = task_executions.node_id WHERE ${changed("task_executions")}
+          ) AS touched JOIN node_executions n ON n.id = touched.id
+          JOIN executions e ON e.id = n.execution_id ${attemptsOfNode} ORDER BY n.execution_id, n.created_at, n.id) AS nodes
+        GROUP BY execution_id`,
+      values,
+    });
+    const nodes = new Map(pagesOfChanges.map((row) => [row.execution_id, readPage(row)]));
+    const changes = new Map<bigint, NodeTableChanges | "gone">(all.map(({ executionId }) => [executionId, "gone"]));
+    for (const row of executions) {
+      changes.set(row.id, { execution: row.changed ? tableExecution(row) : undefined, nodes: nodes.get(row.id) });
+    }
+    return { snapshot, changes };
+  });
+}
+
+function tableExecution(row: ExecutionRow): TableExecution {
+  return { bytes: encodeExecution(row), endedAt: endedAt(row) };
+}

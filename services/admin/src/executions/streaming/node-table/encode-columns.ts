@@ -1,0 +1,89 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { ByteSink } from "./byte-sink.js";
+import type { Column, TableRows } from "./table-rows.js";
+
+/** Field numbers of NodeColumns. */
+const FIELDS = {
+  length: 1,
+  key: 2,
+  idPrefix: 3,
+  idSuffix: 4,
+  parent: 5,
+  phase: 6,
+  flags: 7,
+  cache: 8,
+  attempts: 9,
+  entity: 10,
+  queued: 11,
+  started: 12,
+  ended: 13,
+  error: 14,
+  spec: 15,
+} as const;
+
+const DELTAS = ["key", "parent", "queued"] as const;
+const VARINTS = ["entity", "started", "ended", "error", "spec"] as const;
+const BYTES = ["phase", "flags", "cache", "attempts"] as const;
+const MAX_PREFIX = 255;
+
+/** Encodes rows of a table as flytets.admin.v1.NodeColumns. */
+export function encodeColumns(table: TableRows, rows: readonly number[]): Uint8Array {
+  const writer = new BinaryWriter().tag(FIELDS.length, WireType.Varint).uint32(rows.length);
+  const field = (number: number, bytes: Uint8Array): void => {
+    writer.tag(number, WireType.LengthDelimited).bytes(bytes);
+  };
+  for (const column of DELTAS) field(FIELDS[column], deltas(table, column, rows));
+  for (const column of VARINTS) field(FIELDS[column], varints(table, column, rows));
+  for (const column of BYTES)
+    field(
+      FIELDS[column],
+      Uint8Array.from(rows, (row) => table.value(column, row)),
+    );
+  const { prefixes, suffixes } = ids(table, rows);
+  field(FIELDS.idPrefix, prefixes);
+  field(FIELDS.idSuffix, suffixes);
+  return writer.finish();
+}
+
+function deltas(table: TableRows, column: Column, rows: readonly number[]): Uint8Array {
+  const sink = new ByteSink(2 * rows.length);
+  let before = 0;
+  for (const row of rows) {
+    const value = table.value(column, row);
+    sink.varint(value - before);
+    before = value;
+  }
+  return sink.written();
+}
+
+function varints(table: TableRows, column: Column, rows: readonly number[]): Uint8Array {
+  const sink = new ByteSink(2 * rows.length);
+  for (const row of rows) sink.varint(table.value(column, row));
+  return sink.written();
+}
+
+/** Encodes ids by the prefix that each shares with the one before. */
+function ids(table: TableRows, rows: readonly number[]): { readonly prefixes: Uint8Array; readonly suffixes: Uint8Array } {
+  const prefixes = new Uint8Array(rows.length);
+  const lengths = new ByteSink(rows.length);
+  const rest = new ByteSink(8 * rows.length);
+  let before: Uint8Array = new Uint8Array();
+  for (const [index, row] of rows.entries()) {
+    const id = Buffer.from(table.idOf(row));
+    const shared = sharedLength(before, id);
+    prefixes[index] = shared;
+    lengths.varint(id.length - shared);
+    rest.bytes(id, shared, id.length);
+    before = id;
+  }
+  const suffixes = rest.written();
+  lengths.bytes(suffixes, 0, suffixes.length);
+  return { prefixes, suffixes: lengths.written() };
+}
+
+function sharedLength(one: Uint8Array, other: Uint8Array): number {
+  const most = Math.min(one.length, other.length, MAX_PREFIX);
+  let length = 0;
+  while (length < most && one[length] === other[length]) length++;
+  return length;
+}
