@@ -73,18 +73,17 @@ function cacheValues(): [string, number][] {
 const sinceFirst = (column: string): string => `COALESCE((n.${column} - n.first_ns) / 1000000, -1)`;
 
 /**
- * Expressions of one node's values, for rows `n` of node_executions and `e` of executions. A parent
- * in a page costs one lookup, since PostgreSQL keeps the result for its siblings.
+ * Expressions of one node's values, for rows `n` of node_executions, `e` of executions, `parent` with
+ * the id of the enclosing node, and `t` with the number of attempts and their task.
  */
-export const nodeValues = `n.id AS key,
-  COALESCE((SELECT p.id FROM node_executions p WHERE p.execution_id = n.execution_id AND p.node_id = n.parent_node_id), 0) AS parent,
+export const nodeValues = `n.id AS key, COALESCE(parent.id, 0) AS parent,
   (n.first_ns - e.accepted_ns) / 1000000 AS queued, ${sinceFirst("started_ns")} AS started, ${sinceFirst("ended_ns")} AS ended,
   ((${phaseNumber}) << 24) | ((${flagSum}) << 16) | ((${cacheNumber}) << 8) | LEAST(COALESCE(t.attempts, 0), ${MAX_BYTE})::int AS state,
   n.node_id, COALESCE(t.name, '') AS entity, COALESCE(n.error_code, '') AS error, n.spec_node_id AS spec`;
 
-/** Joins the attempts of rows `n`. */
-export const attemptsOfNode = `LEFT JOIN LATERAL (SELECT count(*) AS attempts, min(name) AS name FROM task_executions
-  WHERE task_executions.execution_id = n.execution_id AND task_executions.node_id = n.node_id) t ON true`;
+/** Columns of node_executions that {@link nodeValues} needs, and the order of pages. */
+export const readColumns = `id, execution_id, node_id, parent_node_id, created_at, first_ns, started_ns, ended_ns, phase, cache_status,
+  is_parent, is_dynamic, is_array, target, deck_uri, error_code, spec_node_id`;
 
 /** Aggregates of rows with {@link nodeValues}, in the order of the rows. */
 export const pageColumns = `string_agg(int8send(key), '') AS keys, string_agg(int8send(parent), '') AS parents,
@@ -93,7 +92,11 @@ export const pageColumns = `string_agg(int8send(key), '') AS keys, string_agg(in
   json_build_array(json_agg(node_id), json_agg(entity), json_agg(error), json_agg(spec)) AS texts`;
 
 export function readPage({ keys, parents, queued, started, ended, states, texts: [id, entity, error, spec] }: PageRow): NodePage {
-  const byteAt = (at: number): Uint8Array => Uint8Array.from({ length: id.length }, (_, index) => states[index * 4 + at] ?? 0);
+  const byteAt = (at: number): Uint8Array => {
+    const values = new Uint8Array(id.length);
+    for (let index = 0; index < values.length; index++) values[index] = states[index * 4 + at] ?? 0;
+    return values;
+  };
   return {
     length: id.length,
     key: readLongs(keys),

@@ -5,7 +5,7 @@ import { executionColumns, type ExecutionRow } from "../execution/find.js";
 import { changed, inSnapshot, snapshotXmax } from "../watch/changed-rows.js";
 import { type ChangesOfAll, endedAt, type KnownState } from "../watch/known-state.js";
 import type { Snapshot } from "../watch/snapshot.js";
-import { attemptsOfNode, type NodePage, nodeValues, pageColumns, type PageRow, readPage } from "./node-page.js";
+import { type NodePage, nodeValues, pageColumns, type PageRow, readColumns, readPage } from "./node-page.js";
 
 /** Nodes per statement and message: the first rows appear before the last are read. */
 export const PAGE = 4_096;
@@ -54,24 +54,43 @@ export function readNodeTable(
   });
 }
 
+/**
+ * Page after a position, with one lookup for each distinct parent, and one scan of the index for the
+ * attempts of all nodes.
+ */
+const PAGE_TEXT = `WITH page AS MATERIALIZED (
+    SELECT ${readColumns} FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
+    ORDER BY created_at, id LIMIT ${PAGE}),
+  parents AS MATERIALIZED (
+    SELECT p.node_id, p.id FROM (SELECT DISTINCT parent_node_id FROM page WHERE parent_node_id IS NOT NULL) AS named
+    JOIN node_executions p ON p.execution_id = $1 AND p.node_id = named.parent_node_id),
+  attempts AS MATERIALIZED (
+    SELECT node_id, count(*) AS attempts, min(name) AS name FROM task_executions
+    WHERE execution_id = $1 AND node_id = ANY (ARRAY(SELECT node_id FROM page)) GROUP BY node_id)
+  SELECT ${pageColumns}, max(created_at)::text AS last FROM (
+    SELECT ${nodeValues}, n.created_at FROM page n CROSS JOIN (SELECT accepted_ns FROM executions WHERE id = $1) e
+    LEFT JOIN parents parent ON parent.node_id = n.parent_node_id LEFT JOIN attempts t ON t.node_id = n.node_id
+    ORDER BY n.created_at, n.id) AS nodes`;
+
+/** Yields the pages of an execution; PostgreSQL makes one while its caller processes the one before. */
 async function* pages(tx: Queryable, executionId: bigint): AsyncGenerator<NodePage> {
-  let [createdAt, key] = ["-infinity", 0];
-  for (;;) {
+  const pageAfter = async (createdAt: string, key: number): Promise<PageRow & { readonly last: string | null }> => {
     const { rows } = await tx.query<PageRow & { last: string | null }>({
       name: "node-table-page",
-      text: `SELECT ${pageColumns}, max(created_at)::text AS last FROM (
-          SELECT ${nodeValues}, n.created_at FROM (
-            SELECT * FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
-            ORDER BY created_at, id LIMIT ${PAGE}) n
-          JOIN executions e ON e.id = n.execution_id ${attemptsOfNode} ORDER BY n.created_at, n.id) AS nodes`,
+      text: PAGE_TEXT,
       values: [executionId, createdAt, key],
     });
-    const [row] = rows;
-    if (row === undefined || row.last === null) return;
+    if (rows[0] === undefined) throw new Error("an aggregate returned no row");
+    return rows[0];
+  };
+  for (let next = pageAfter("-infinity", 0); ; ) {
+    const row = await next;
+    if (row.last === null) return;
     const page = readPage(row);
+    const isLast = page.length < PAGE;
+    if (!isLast) next = pageAfter(row.last, page.key[page.length - 1] ?? 0);
     yield page;
-    if (page.length < PAGE) return;
-    [createdAt, key] = [row.last, page.key[page.length - 1] ?? 0];
+    if (isLast) return;
   }
 }
 
@@ -102,7 +121,11 @@ export function readTableChanges(db: Database, all: readonly KnownState[]): Prom
               JOIN node_executions ON node_executions.execution_id = task_executions.execution_id
                 AND node_executions.node_id = task_executions.node_id WHERE ${changed("task_executions")}
           ) AS touched JOIN node_executions n ON n.id = touched.id
-          JOIN executions e ON e.id = n.execution_id ${attemptsOfNode} ORDER BY n.execution_id, n.created_at, n.id) AS nodes
+          JOIN executions e ON e.id = n.execution_id
+          LEFT JOIN node_executions parent ON parent.execution_id = n.execution_id AND parent.node_id = n.parent_node_id
+          LEFT JOIN LATERAL (SELECT count(*) AS attempts, min(name) AS name FROM task_executions
+            WHERE task_executions.execution_id = n.execution_id AND task_executions.node_id = n.node_id) t ON true
+          ORDER BY n.execution_id, n.created_at, n.id) AS nodes
         GROUP BY execution_id`,
       values,
     });

@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ByteSink } from "./byte-sink.js";
+import { EncodedText } from "./encoded-text.js";
 import type { Column, TableRows } from "./table-rows.js";
 
 /** Field numbers of NodeColumns. */
@@ -34,11 +35,7 @@ export function encodeColumns(table: TableRows, rows: readonly number[]): Uint8A
   };
   for (const column of DELTAS) field(FIELDS[column], deltas(table, column, rows));
   for (const column of VARINTS) field(FIELDS[column], varints(table, column, rows));
-  for (const column of BYTES)
-    field(
-      FIELDS[column],
-      Uint8Array.from(rows, (row) => table.value(column, row)),
-    );
+  for (const column of BYTES) field(FIELDS[column], bytes(table, column, rows));
   const { prefixes, suffixes } = ids(table, rows);
   field(FIELDS.idPrefix, prefixes);
   field(FIELDS.idSuffix, suffixes);
@@ -46,10 +43,11 @@ export function encodeColumns(table: TableRows, rows: readonly number[]): Uint8A
 }
 
 function deltas(table: TableRows, column: Column, rows: readonly number[]): Uint8Array {
+  const values = table.column(column);
   const sink = new ByteSink(2 * rows.length);
   let before = 0;
   for (const row of rows) {
-    const value = table.value(column, row);
+    const value = values[row] ?? 0;
     sink.varint(value - before);
     before = value;
   }
@@ -57,9 +55,17 @@ function deltas(table: TableRows, column: Column, rows: readonly number[]): Uint
 }
 
 function varints(table: TableRows, column: Column, rows: readonly number[]): Uint8Array {
+  const values = table.column(column);
   const sink = new ByteSink(2 * rows.length);
-  for (const row of rows) sink.varint(table.value(column, row));
+  for (const row of rows) sink.varint(values[row] ?? 0);
   return sink.written();
+}
+
+function bytes(table: TableRows, column: Column, rows: readonly number[]): Uint8Array {
+  const values = table.column(column);
+  const written = new Uint8Array(rows.length);
+  for (let index = 0; index < rows.length; index++) written[index] = values[rows[index] ?? 0] ?? 0;
+  return written;
 }
 
 /** Encodes ids by the prefix that each shares with the one before. */
@@ -67,23 +73,16 @@ function ids(table: TableRows, rows: readonly number[]): { readonly prefixes: Ui
   const prefixes = new Uint8Array(rows.length);
   const lengths = new ByteSink(rows.length);
   const rest = new ByteSink(8 * rows.length);
-  let before: Uint8Array = new Uint8Array();
+  let [id, before] = [new EncodedText(), new EncodedText()];
   for (const [index, row] of rows.entries()) {
-    const id = Buffer.from(table.idOf(row));
-    const shared = sharedLength(before, id);
+    id.set(table.idOf(row));
+    const shared = id.sharedLength(before, MAX_PREFIX);
     prefixes[index] = shared;
     lengths.varint(id.length - shared);
-    rest.bytes(id, shared, id.length);
-    before = id;
+    rest.bytes(id.bytes, shared, id.length);
+    [id, before] = [before, id];
   }
   const suffixes = rest.written();
   lengths.bytes(suffixes, 0, suffixes.length);
   return { prefixes, suffixes: lengths.written() };
-}
-
-function sharedLength(one: Uint8Array, other: Uint8Array): number {
-  const most = Math.min(one.length, other.length, MAX_PREFIX);
-  let length = 0;
-  while (length < most && one[length] === other[length]) length++;
-  return length;
 }

@@ -6,9 +6,12 @@ import { TextTable } from "./text-table.js";
 
 const NUMBERS = ["key", "parent", "queued", "started", "ended", "entity", "error", "spec"] as const;
 const BYTES = ["phase", "flags", "cache", "attempts"] as const;
+/** Columns that are stored as a page has them. */
+const COPIED = ["parent", "queued", "started", "ended", ...BYTES] as const;
 
 type NumberColumn = (typeof NUMBERS)[number];
 type ByteColumn = (typeof BYTES)[number];
+type Values = Float64Array | Uint8Array;
 export type Column = NumberColumn | ByteColumn;
 
 const FIRST_CAPACITY = 256;
@@ -28,13 +31,19 @@ export class TableRows {
   readonly order = new ChangeOrder();
   readonly #ids: string[] = [];
   readonly #rowByKey = new Map<number, number>();
-  #capacity = FIRST_CAPACITY;
-  readonly #numbers = columnsOf(NUMBERS, () => new Float64Array(FIRST_CAPACITY));
-  readonly #bytes = columnsOf(BYTES, () => new Uint8Array(FIRST_CAPACITY));
+  readonly #columns: Record<Column, Values>;
+  /** 1 for rows that the counts include. */
+  #isCounted = new Uint8Array(FIRST_CAPACITY);
   readonly #byPhase: number[] = [];
   #cached = 0;
   #retrying = 0;
   #open = 0;
+
+  constructor() {
+    const numbers = NUMBERS.map((name) => [name, new Float64Array(FIRST_CAPACITY)] as const);
+    const bytes = BYTES.map((name) => [name, new Uint8Array(FIRST_CAPACITY)] as const);
+    this.#columns = Object.fromEntries<Values>([...numbers, ...bytes]) as Record<Column, Values>;
+  }
 
   get length(): number {
     return this.#ids.length;
@@ -53,75 +62,81 @@ export class TableRows {
     return this.#ids[row] ?? "";
   }
 
-  value(column: Column, row: number): number {
-    return (isByteColumn(column) ? this.#bytes[column][row] : this.#numbers[column][row]) ?? 0;
+  /** Values by row; valid until the next {@link put}. */
+  column(name: Column): Values {
+    return this.#columns[name];
   }
 
   /** Adds or replaces the rows of a page; returns true when any has changed. */
   put(page: NodePage): boolean {
+    const { length } = page;
+    const rows = new Uint32Array(length);
+    const changed = new Uint8Array(length);
+    for (let index = 0; index < length; index++) rows[index] = this.#rowOf(page, index, changed);
+    this.#count(rows, -1);
+    for (const name of COPIED) copy(this.#columns[name], page[name], rows, changed);
+    copy(this.#columns.entity, this.#textNumbers(page.entity), rows, changed);
+    copy(this.#columns.error, this.#textNumbers(page.error), rows, changed);
+    const ownSpecs = page.spec.map((spec, index) => (spec === page.id[index] ? "" : spec));
+    copy(this.#columns.spec, this.#textNumbers(ownSpecs), rows, changed);
+    this.#count(rows, 1);
     const before = this.order.end;
-    for (let index = 0; index < page.length; index++) this.#putRow(page, index);
+    for (let index = 0; index < length; index++) if (changed[index] === 1) this.order.touch(rows[index] ?? 0);
     return this.order.end > before;
   }
 
-  #putRow(page: NodePage, index: number): void {
+  /** Finds the row of a node, or adds it. */
+  #rowOf(page: NodePage, index: number, changed: Uint8Array): number {
     const key = page.key[index] ?? 0;
-    const id = page.id[index] ?? "";
-    const spec = page.spec[index] ?? "";
     const known = this.#rowByKey.get(key);
-    const row = known ?? this.#add(key, id);
-    if (known !== undefined) this.#tally(row, -1);
-    const texts = {
-      entity: this.texts.indexOf(page.entity[index] ?? ""),
-      error: this.texts.indexOf(page.error[index] ?? ""),
-      spec: spec === id ? 0 : this.texts.indexOf(spec),
-    };
-    let changed = known === undefined;
-    const set = (values: Float64Array | Uint8Array, value: number): void => {
-      if (values[row] === value) return;
-      values[row] = value;
-      changed = true;
-    };
-    for (const column of BYTES) set(this.#bytes[column], page[column][index] ?? 0);
-    for (const column of ["key", "parent", "queued", "started", "ended"] as const) set(this.#numbers[column], page[column][index] ?? 0);
-    for (const column of ["entity", "error", "spec"] as const) set(this.#numbers[column], texts[column]);
-    this.#tally(row, 1);
-    if (changed) this.order.touch(row);
-  }
-
-  #add(key: number, id: string): number {
-    const row = this.#ids.push(id) - 1;
+    if (known !== undefined) return known;
+    const row = this.#ids.push(page.id[index] ?? "") - 1;
     this.#rowByKey.set(key, row);
-    if (row === this.#capacity) this.#grow();
+    if (row === this.#isCounted.length) this.#grow(2 * row);
+    this.#columns.key[row] = key;
+    changed[index] = 1;
     return row;
   }
 
-  #grow(): void {
-    this.#capacity *= 2;
-    for (const column of NUMBERS) this.#numbers[column] = enlarged(this.#numbers[column], new Float64Array(this.#capacity));
-    for (const column of BYTES) this.#bytes[column] = enlarged(this.#bytes[column], new Uint8Array(this.#capacity));
+  #grow(capacity: number): void {
+    for (const name of NUMBERS) this.#columns[name] = enlarged(this.#columns[name], new Float64Array(capacity));
+    for (const name of BYTES) this.#columns[name] = enlarged(this.#columns[name], new Uint8Array(capacity));
+    this.#isCounted = enlarged(this.#isCounted, new Uint8Array(capacity));
   }
 
-  /** Adds a row to the counts, or takes it out of them. */
-  #tally(row: number, sign: 1 | -1): void {
-    const phase = this.value("phase", row);
-    const isOpen = !isTerminalNodeEvent(phase);
-    this.#byPhase[phase] = (this.#byPhase[phase] ?? 0) + sign;
-    if (isOpen) this.#open += sign;
-    if (this.value("cache", row) === CACHE_HIT) this.#cached += sign;
-    if (isOpen && this.value("attempts", row) > 1) this.#retrying += sign;
+  #textNumbers(texts: readonly string[]): number[] {
+    return texts.map((text) => this.texts.numberOf(text));
+  }
+
+  /** Adds rows to the counts, or takes them out. */
+  #count(rows: Uint32Array, sign: 1 | -1): void {
+    const { phase: phases, cache, attempts } = this.#columns;
+    const isCounted = sign === 1 ? 1 : 0;
+    for (const row of rows) {
+      if (this.#isCounted[row] === isCounted) continue;
+      this.#isCounted[row] = isCounted;
+      const phase = phases[row] ?? 0;
+      this.#byPhase[phase] = (this.#byPhase[phase] ?? 0) + sign;
+      if (cache[row] === CACHE_HIT) this.#cached += sign;
+      if (isTerminalNodeEvent(phase)) continue;
+      this.#open += sign;
+      if ((attempts[row] ?? 0) > 1) this.#retrying += sign;
+    }
   }
 }
 
-function columnsOf<Name extends string, Values>(names: readonly Name[], make: () => Values): Record<Name, Values> {
-  return Object.fromEntries(names.map((name) => [name, make()])) as Record<Name, Values>;
+/** Writes the values of a page to its rows, and marks those that differ. */
+function copy(target: Values, source: ArrayLike<number>, rows: Uint32Array, changed: Uint8Array): void {
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index] ?? 0;
+    const value = source[index] ?? 0;
+    if (target[row] === value) continue;
+    target[row] = value;
+    changed[index] = 1;
+  }
 }
 
-function enlarged<Values extends Float64Array | Uint8Array>(from: Values, to: Values): Values {
+function enlarged<Array extends Values>(from: Values, to: Array): Array {
   to.set(from);
   return to;
-}
-
-function isByteColumn(column: Column): column is ByteColumn {
-  return (BYTES as readonly string[]).includes(column);
 }

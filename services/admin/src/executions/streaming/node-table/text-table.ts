@@ -8,7 +8,7 @@ export class TextTable {
   }
 
   /** Returns the index plus 1 of a text, and adds a new one; 0 for the empty text. */
-  indexOf(text: string): number {
+  numberOf(text: string): number {
     if (text === "") return 0;
     let number = this.#numbers.get(text);
     if (number === undefined) this.#numbers.set(text, (number = this.#texts.push(text)));

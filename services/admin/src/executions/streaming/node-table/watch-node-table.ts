@@ -22,8 +22,8 @@ export interface NodeTableRequest {
  * Streams the nodes of an execution as columns, or the changes since the cursor, then every change
  * until the execution is over.
  *
- * @throws RpcError INVALID_ARGUMENT for a malformed cursor; NOT_FOUND; UNAVAILABLE when this process
- *   stops: the client resumes at another replica.
+ * @throws RpcError INVALID_ARGUMENT for a malformed cursor; NOT_FOUND; UNAVAILABLE when this
+ *   process stops: the client resumes at another replica.
  */
 export async function* watchNodeTable(
   { feeds, streams, signal }: NodeTableOptions,
