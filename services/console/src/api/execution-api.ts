@@ -1,0 +1,49 @@
+import { pathOf, type RestClient } from "@flyte-ts/client/browser";
+import type {
+  ExecutionCreateResponseJson,
+  ExecutionJson,
+  ExecutionListJson,
+  WorkflowExecutionGetDataResponseJson,
+} from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { NodeExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import type { TaskExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import { type ExecutionKey, listParameters, type ListQuery, type Scope } from "./scope.js";
+
+export interface ExecutionApi {
+  list(scope: Scope, query: ListQuery, signal: AbortSignal): Promise<ExecutionListJson>;
+  get(key: ExecutionKey, signal: AbortSignal): Promise<ExecutionJson>;
+  /** Inputs and outputs. */
+  getData(key: ExecutionKey, signal: AbortSignal): Promise<WorkflowExecutionGetDataResponseJson>;
+  listNodes(key: ExecutionKey, query: ListQuery, signal: AbortSignal): Promise<NodeExecutionListJson>;
+  /** Attempts of a node. */
+  listAttempts(key: ExecutionKey, node: string, signal: AbortSignal): Promise<TaskExecutionListJson>;
+  abort(key: ExecutionKey, cause: string): Promise<void>;
+  /** Starts a new execution that takes over the nodes that succeeded. */
+  recover(key: ExecutionKey): Promise<ExecutionCreateResponseJson>;
+  /** Starts a new execution with the same inputs. */
+  relaunch(key: ExecutionKey): Promise<ExecutionCreateResponseJson>;
+}
+
+/** Attempts that are shown of a node; more are very rare. */
+const MAX_ATTEMPTS = 100;
+
+export function executionApi(rest: RestClient): ExecutionApi {
+  const path = ({ project, domain, name }: ExecutionKey): string => pathOf("api/v1/executions", project, domain, name);
+  const copy = (kind: string, key: ExecutionKey): Promise<ExecutionCreateResponseJson> =>
+    rest.call(`/api/v1/executions/${kind}`, { method: "POST", body: { id: key } });
+  return {
+    list: ({ project, domain }, query, signal) =>
+      rest.call(pathOf("api/v1/executions", project, domain), { query: listParameters(query), signal }),
+    get: (key, signal) => rest.call(path(key), { signal }),
+    getData: ({ project, domain, name }, signal) => rest.call(pathOf("api/v1/data/executions", project, domain, name), { signal }),
+    listNodes: ({ project, domain, name }, query, signal) =>
+      rest.call(pathOf("api/v1/node_executions", project, domain, name), { query: listParameters(query), signal }),
+    listAttempts: ({ project, domain, name }, node, signal) =>
+      rest.call(pathOf("api/v1/task_executions", project, domain, name, node), { query: { limit: MAX_ATTEMPTS }, signal }),
+    abort: async (key, cause) => {
+      await rest.call(path(key), { method: "DELETE", body: { cause } });
+    },
+    recover: (key) => copy("recover", key),
+    relaunch: (key) => copy("relaunch", key),
+  };
+}

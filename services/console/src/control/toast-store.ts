@@ -1,0 +1,42 @@
+export interface Toast {
+  readonly id: number;
+  readonly kind: "ok" | "bad";
+  readonly text: string;
+  /** Address of the result within the console, such as a new execution. */
+  readonly link?: { readonly text: string; readonly to: string } | undefined;
+}
+
+/** Results of acts that are told at the edge of the page. */
+export interface ToastStore {
+  get(): readonly Toast[];
+  show(toast: Omit<Toast, "id">): void;
+  dismiss(id: number): void;
+  subscribe(listener: () => void): () => void;
+}
+
+const MAX_TOASTS = 4;
+/** Failures stay until they are dismissed. */
+const SHOWN_MS = 8_000;
+
+export function createToastStore(): ToastStore {
+  const listeners = new Set<() => void>();
+  let [toasts, lastId]: [readonly Toast[], number] = [[], 0];
+  const change = (next: readonly Toast[]): void => {
+    toasts = next;
+    for (const listener of listeners) listener();
+  };
+  const dismiss = (id: number): void => change(toasts.filter((toast) => toast.id !== id));
+  return {
+    get: () => toasts,
+    show(toast) {
+      const id = ++lastId;
+      change([...toasts, { ...toast, id }].slice(-MAX_TOASTS));
+      if (toast.kind === "ok") setTimeout(() => dismiss(id), SHOWN_MS);
+    },
+    dismiss,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

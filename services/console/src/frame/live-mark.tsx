@@ -1,0 +1,28 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { classes } from "../control/classes.js";
+import { formatAge } from "../format/duration.js";
+import { useNow } from "../session/app.js";
+import styles from "./live-mark.module.css";
+
+/** State of the page's data: live, or since when they are old. */
+export function LiveMark() {
+  const client = useQueryClient();
+  const nowMs = useNow();
+  const since = useSyncExternalStore(
+    (changed) => client.getQueryCache().subscribe(changed),
+    () => oldestFailure(client),
+  );
+  const text = since === undefined ? "Live" : since === 0 ? "No connection" : `Data are ${formatAge(nowMs - since)} old`;
+  return (
+    <span className={classes(styles.live, since !== undefined && styles.old)} role="status">
+      {text}
+    </span>
+  );
+}
+
+/** Time of the oldest data that could not be read anew, ms; 0 if there are none; else undefined. */
+function oldestFailure(client: ReturnType<typeof useQueryClient>): number | undefined {
+  const failing = client.getQueryCache().findAll({ type: "active", predicate: ({ state }) => state.fetchFailureCount > 0 });
+  return failing.length === 0 ? undefined : Math.min(...failing.map(({ state }) => state.dataUpdatedAt));
+}

@@ -1,0 +1,42 @@
+import { Link } from "@tanstack/react-router";
+import type { Scope } from "../api/scope.js";
+import { Icon } from "../control/icon.js";
+import { PLACES, SCOPE_PATH } from "./navigation.js";
+import styles from "./navigation-bar.module.css";
+import { ScopeChooser } from "./scope-chooser.js";
+
+/** Navigation at the left; at the bottom of a phone. */
+export function Navigation({ scope }: { readonly scope: Scope | undefined }) {
+  return (
+    <nav className={styles.navigation} aria-label="Main">
+      <Link to="/" className={styles.brand}>
+        <Logo />
+        flyte-ts
+      </Link>
+      <ScopeChooser scope={scope} />
+      {scope !== undefined &&
+        PLACES.map(({ to, title, icon }) => (
+          <Link
+            key={title}
+            to={`${SCOPE_PATH}${to}`}
+            params={scope}
+            className={styles.place}
+            activeOptions={{ exact: to === "", includeSearch: false }}
+            activeProps={{ className: styles.current, "aria-current": "page" }}
+          >
+            <Icon name={icon} />
+            <span>{title}</span>
+          </Link>
+        ))}
+    </nav>
+  );
+}
+
+function Logo() {
+  return (
+    <svg viewBox="0 0 20 20" className={styles.logo} aria-hidden="true">
+      <path d="M10 2 18 17l-8-3.500L2 17z" />
+      <path d="M10 2v11.500L2 17z" className={styles.shade} />
+    </svg>
+  );
+}

@@ -1,0 +1,21 @@
+import type { IconName } from "../control/icon.js";
+
+interface Place {
+  readonly to: "" | "/executions" | "/workflows" | "/launchPlans" | "/tasks";
+  readonly title: string;
+  readonly icon: IconName;
+  /** Second key after `g`. */
+  readonly key: string;
+}
+
+/** Pages of a project and domain, in the order of the navigation. */
+export const PLACES: readonly Place[] = [
+  { to: "", title: "Home", icon: "home", key: "h" },
+  { to: "/executions", title: "Executions", icon: "run", key: "e" },
+  { to: "/workflows", title: "Workflows", icon: "flow", key: "w" },
+  { to: "/launchPlans", title: "Launch plans", icon: "rocket", key: "l" },
+  { to: "/tasks", title: "Tasks", icon: "box", key: "t" },
+];
+
+/** Address of a place in a project and domain. */
+export const SCOPE_PATH = "/projects/$project/domains/$domain";

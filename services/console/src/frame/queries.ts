@@ -1,0 +1,30 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Scope } from "../api/scope.js";
+import type { EntityKind } from "../api/registry-api.js";
+import type { App } from "../session/app.js";
+
+const MINUTE_MS = 60_000;
+/** Names that the palette knows of each kind. */
+const MAX_NAMES = 1_000;
+
+export function projectsQuery({ api }: Pick<App, "api">) {
+  return queryOptions({ queryKey: ["projects"], queryFn: ({ signal }) => api.access.listProjects(signal), staleTime: MINUTE_MS });
+}
+
+export function accessQuery({ api }: Pick<App, "api">, scope: Scope) {
+  return queryOptions({
+    queryKey: ["access", scope],
+    queryFn: ({ signal }) => api.access.getMyAccess(scope, signal),
+    staleTime: 5 * MINUTE_MS,
+  });
+}
+
+/** Names of all entities of a kind in a project and domain. */
+export function namesQuery({ api }: Pick<App, "api">, scope: Scope, kind: EntityKind) {
+  return queryOptions({
+    queryKey: ["names", scope, kind],
+    queryFn: ({ signal }) =>
+      api.registry.listNames(kind, scope, { limit: MAX_NAMES, sortBy: { key: "name", direction: "ASCENDING" } }, signal),
+    staleTime: MINUTE_MS,
+  });
+}

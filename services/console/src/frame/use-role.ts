@@ -1,0 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Scope } from "../api/scope.js";
+import { useApp } from "../session/app.js";
+import { accessQuery } from "./queries.js";
+
+const ROLES = ["viewer", "runner", "contributor", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Rights of the caller, for buttons that would be refused. The server decides all the same. */
+export interface Rights {
+  readonly subject: string;
+  /** Reason why an act that needs the role would be refused; undefined when it would not. */
+  refusal(needed: Role): string | undefined;
+}
+
+/** Reads the caller's rights in a project and domain; until they are known, nothing is refused. */
+export function useRights(scope: Scope): Rights {
+  const { data } = useQuery(accessQuery(useApp(), scope));
+  return { subject: data?.subject ?? "", refusal: (needed) => (data === undefined ? undefined : refusalOf(data.role ?? "", needed)) };
+}
+
+/** Returns the reason why a caller with a role may not do what needs another one. */
+export function refusalOf(role: string, needed: Role): string | undefined {
+  if (ROLES.findIndex((each) => each === role) >= ROLES.indexOf(needed)) return undefined;
+  return role === "" ? `You have no role here; the act needs the role ${needed}` : `You are ${role} here; the act needs the role ${needed}`;
+}

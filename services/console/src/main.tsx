@@ -1,0 +1,54 @@
+import "./theme/tokens.css";
+import "./theme/base.css";
+import { createRestClient } from "@flyte-ts/client/browser";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createApi } from "./api/api.js";
+import { createToastStore } from "./control/toast-store.js";
+import { createKeyMap } from "./keys/key-map.js";
+import { listenToKeys } from "./keys/use-keys.js";
+import { createConsoleRouter } from "./route/router.js";
+import { type App, AppContext } from "./session/app.js";
+import { createClock } from "./session/clock.js";
+import { createPreferences } from "./session/preferences.js";
+import { retryTransient } from "./session/retry.js";
+import { createSession, SESSION_CHANNEL } from "./session/session.js";
+import { reloadOnce } from "./session/stale-files.js";
+import { followTheme } from "./theme/theme.js";
+
+const clock = createClock();
+const session = createSession(clock);
+const preferences = createPreferences(globalThis.localStorage);
+const app: App = {
+  api: createApi(createRestClient({ fetch: session.fetch })),
+  clock,
+  keys: createKeyMap(),
+  preferences,
+  session,
+  toasts: createToastStore(),
+};
+const queries = new QueryClient({
+  defaultOptions: { queries: { staleTime: 10_000, retry: retryTransient, refetchOnWindowFocus: true } },
+});
+const router = createConsoleRouter({ app, queries });
+
+followTheme(preferences, document.documentElement);
+listenToKeys(app.keys, () => performance.now());
+window.addEventListener("vite:preloadError", (event) => {
+  if (reloadOnce(sessionStorage, clock.now(), () => location.reload())) event.preventDefault();
+});
+new BroadcastChannel(SESSION_CHANNEL).addEventListener("message", () => void queries.invalidateQueries());
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("the page has no root");
+createRoot(root).render(
+  <StrictMode>
+    <AppContext value={app}>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </AppContext>
+  </StrictMode>,
+);

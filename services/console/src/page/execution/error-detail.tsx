@@ -1,0 +1,62 @@
+import type { WorkflowExecutionIdentifierJson } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { useQuery } from "@tanstack/react-query";
+import { Copy } from "../../control/copy.js";
+import { PhaseMark } from "../../control/phase-mark.js";
+import { Pill } from "../../control/pill.js";
+import { EXECUTION_PHASES } from "../../format/phase.js";
+import { useApp } from "../../session/app.js";
+import { Attempts } from "./attempts.js";
+import styles from "./error-detail.module.css";
+import type { Failure } from "./error-groups.js";
+import { attemptsQuery } from "./queries.js";
+import { splitTraceback } from "./traceback.js";
+
+interface ErrorDetailProps {
+  readonly failure: Failure;
+  readonly executionKey: WorkflowExecutionIdentifierJson;
+}
+
+/** Message of a failure in full, its own frames first in sight, and the node's attempts. */
+export function ErrorDetail({ failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
+  const { node, code, kind, message } = failure;
+  const attempts = useQuery({ ...attemptsQuery(useApp(), { project, domain, name }, node ?? ""), enabled: node !== undefined });
+  return (
+    <section className={styles.detail} aria-label="Error">
+      <h2 className={styles.title}>
+        <PhaseMark look={EXECUTION_PHASES.FAILED} bare />
+        {node ?? "The execution"}
+        <Pill kind="bad">{kind === "USER" ? "user error" : kind === "SYSTEM" ? "system error" : "error"}</Pill>
+        <Pill>{code}</Pill>
+        {attempts.data !== undefined && attempts.data.length > 1 && <Pill>{attempts.data.length} attempts</Pill>}
+        <span className={styles.copy}>
+          <Copy text={message} label="the error" />
+        </span>
+      </h2>
+      <Message message={message} />
+      {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
+    </section>
+  );
+}
+
+function Message({ message }: { readonly message: string }) {
+  const parts = splitTraceback(message);
+  return (
+    // A region that scrolls can be reached with the keyboard.
+    <div className={styles.message} tabIndex={0} role="region" aria-label="Message">
+      {parts.map(({ kind, lines, libraries }, index) =>
+        kind === "foreign" ? (
+          <details key={index} className={styles.foreign}>
+            <summary>
+              + {lines.length} lines of {libraries.join(", ")}
+            </summary>
+            <pre className={styles.text}>{lines.join("\n")}</pre>
+          </details>
+        ) : (
+          <pre key={index} className={styles.text}>
+            {lines.join("\n")}
+          </pre>
+        ),
+      )}
+    </div>
+  );
+}

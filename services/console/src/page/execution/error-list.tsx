@@ -1,0 +1,66 @@
+import { classes } from "../../control/classes.js";
+import { PhaseMark } from "../../control/phase-mark.js";
+import { Time } from "../../control/time.js";
+import { EXECUTION_PHASES } from "../../format/phase.js";
+import type { ErrorGroup, Failure } from "./error-groups.js";
+import styles from "./error-list.module.css";
+
+interface ErrorListProps {
+  readonly groups: readonly ErrorGroup[];
+  readonly group: ErrorGroup;
+  readonly failure: Failure;
+  onGroup(group: ErrorGroup): void;
+  onFailure(failure: Failure): void;
+}
+
+const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** Kinds of error, and the nodes of the one that is chosen. */
+export function ErrorList({ groups, group, failure, onGroup, onFailure }: ErrorListProps) {
+  const all = groups.reduce((sum, { failures }) => sum + failures.length, 0);
+  return (
+    <>
+      <h2 className={styles.heading}>
+        {plural(groups.length, "kind of error", "kinds of error")} <span>{plural(all, "node", "nodes")}</span>
+      </h2>
+      <ul>
+        {groups.map((each) => (
+          <li key={each.id}>
+            <button
+              type="button"
+              className={classes(styles.group, each.id === group.id && styles.currentGroup)}
+              aria-current={each.id === group.id || undefined}
+              onClick={() => onGroup(each)}
+            >
+              <b>{each.title}</b>
+              <small>
+                {plural(each.failures.length, "node", "nodes")} · {each.failures[0]?.code}
+              </small>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <h2 className={styles.heading}>
+        Nodes with this error <span>{group.failures.length}</span>
+      </h2>
+      <ul>
+        {group.failures.map((each) => (
+          <li key={each.node ?? ""}>
+            <button
+              type="button"
+              className={classes(styles.node, each === failure && styles.currentNode)}
+              aria-current={each === failure || undefined}
+              onClick={() => onFailure(each)}
+            >
+              <PhaseMark look={EXECUTION_PHASES.FAILED} bare />
+              <span className={styles.name}>{each.node ?? "the execution"}</span>
+              <span className={styles.time}>
+                <Time timeMs={each.endedMs} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

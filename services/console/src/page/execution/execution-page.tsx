@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { ErrorPanel } from "../../control/error-panel.js";
+import { Tabs } from "../../control/tabs.js";
+import { usePageTitle } from "../../frame/use-page-title.js";
+import { useKeys } from "../../keys/use-keys.js";
+import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
+import { useApp } from "../../session/app.js";
+import { Errors } from "./errors.js";
+import { ExecutionHeader } from "./execution-header.js";
+import styles from "./execution-page.module.css";
+import { ExecutionJsonView } from "./execution-json-view.js";
+import { InputsAndOutputs } from "./inputs-and-outputs.js";
+import { executionQuery, failedNodesQuery } from "./queries.js";
+import { Settings } from "./settings.js";
+import { shownTab, TAB_TITLES } from "./shown-tab.js";
+import { TimelineSlot } from "./timeline-slot.js";
+
+const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
+
+/** An execution: its header, and a view of it. */
+export function ExecutionPage() {
+  const app = useApp();
+  const navigate = useNavigate();
+  const { project, domain, name } = route.useParams();
+  const key = { project, domain, name };
+  const search = executionSearch.read(route.useSearch());
+  const { data, error, refetch } = useQuery(executionQuery(app, key));
+  const failed = data !== undefined && data.row.look.kind === "bad";
+  const tab = shownTab(search.tab, data?.row.look);
+  const failures = useQuery({ ...failedNodesQuery(app, key, data?.row.look.terminal === true), enabled: failed });
+  usePageTitle(name);
+  const change = (next: Partial<ExecutionSearch>): void =>
+    void navigate({ to: ".", search: executionSearch.write({ ...search, ...next }) });
+  useKeys(
+    TAB_TITLES.map(({ id, title, key: letter }) => ({
+      keys: letter,
+      label: title,
+      group: "Execution" as const,
+      run: () => change({ tab: id }),
+    })),
+  );
+  if (error !== null && data === undefined)
+    return <ErrorPanel title={`The execution ${name} cannot be shown`} error={error} onRetry={() => void refetch()} />;
+  const tabs = TAB_TITLES.filter(({ id }) => id !== "errors" || failed || data?.row.look.kind === "stop").map(({ id, title }) => ({
+    id,
+    title,
+    ...(id === "errors" && failures.data !== undefined && failures.data.length > 0 && { count: String(failures.data.length) }),
+    search: executionSearch.write({ ...search, tab: id }),
+  }));
+  return (
+    <div className={styles.page}>
+      <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
+      <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
+      <div className={styles.content}>
+        {data !== undefined && tab === "errors" && <Errors execution={data.execution} nodes={failures} search={search} onChange={change} />}
+        {tab === "timeline" && <TimelineSlot executionKey={key} row={data?.row} search={search} onChange={change} />}
+        {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
+        {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
+        {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
+      </div>
+    </div>
+  );
+}

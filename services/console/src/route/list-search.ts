@@ -1,0 +1,19 @@
+import { choiceField, searchCodec, textField } from "./search.js";
+
+/** State of the lists of workflows, launch plans and tasks that is in their address. */
+export const listSearch = searchCodec({
+  /** Part of the name. */
+  text: textField("q"),
+  /** Launch plans: only those with a schedule. */
+  scheduled: choiceField("sched", ["no", "yes"]),
+});
+
+export type ListSearch = ReturnType<typeof listSearch.read>;
+
+/** State of the page of a workflow, launch plan or task that is in its address. */
+export const entitySearch = searchCodec({
+  tab: choiceField("tab", ["runs", "versions", "plans"]),
+  version: textField("v"),
+});
+
+export type EntitySearch = ReturnType<typeof entitySearch.read>;

@@ -1,0 +1,135 @@
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import type { QueryClient } from "@tanstack/react-query";
+import { Frame } from "../frame/frame.js";
+import { NotFound, PageError } from "../frame/page-error.js";
+import type { App } from "../session/app.js";
+import { executionSearch } from "./execution-search.js";
+import { executionsSearch } from "./executions-search.js";
+import { entitySearch, listSearch } from "./list-search.js";
+import { parseSearch, stringifySearch } from "./search.js";
+import { stockAttempt, stockList } from "./stock-path.js";
+
+export interface RouterContext {
+  readonly app: App;
+  readonly queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({ component: Frame, notFoundComponent: NotFound, errorComponent: PageError });
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: lazyRouteComponent(() => import("../page/home/start-page.js"), "StartPage"),
+});
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: "/projects",
+  component: lazyRouteComponent(() => import("../page/home/projects-page.js"), "ProjectsPage"),
+});
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  path: "/signed-in",
+  component: lazyRouteComponent(() => import("../page/home/signed-in-page.js"), "SignedInPage"),
+});
+/** Lists of the stock console, which have the domain in the query. */
+const stock = createRoute({
+  getParentRoute: () => root,
+  path: "/projects/$project/$list",
+  beforeLoad: ({ params, location }) => {
+    throw redirect({ href: stockList(params.project, params.list, parseSearch(location.searchStr)["domain"]), replace: true });
+  },
+});
+
+const scope = createRoute({ getParentRoute: () => root, path: "/projects/$project/domains/$domain" });
+const home = createRoute({
+  getParentRoute: () => scope,
+  path: "/",
+  component: lazyRouteComponent(() => import("../page/home/home-page.js"), "HomePage"),
+});
+const executions = createRoute({
+  getParentRoute: () => scope,
+  path: "/executions",
+  validateSearch: (raw: Record<string, unknown>) => executionsSearch.write(executionsSearch.read(raw)),
+  component: lazyRouteComponent(() => import("../page/executions/executions-page.js"), "ExecutionsPage"),
+});
+const execution = createRoute({
+  getParentRoute: () => scope,
+  path: "/executions/$name",
+  validateSearch: (raw: Record<string, unknown>) => executionSearch.write(executionSearch.read(raw)),
+  component: lazyRouteComponent(() => import("../page/execution/execution-page.js"), "ExecutionPage"),
+});
+const attempt = createRoute({
+  getParentRoute: () => scope,
+  path: "/executions/$name/nodeId/$",
+  beforeLoad: ({ params }) => {
+    const { project, domain, name, _splat: rest = "" } = params;
+    throw redirect({
+      to: "/projects/$project/domains/$domain/executions/$name",
+      params: { project, domain, name },
+      search: stockAttempt(rest),
+      replace: true,
+    });
+  },
+});
+const validateList = (raw: Record<string, unknown>) => listSearch.write(listSearch.read(raw));
+const validateEntity = (raw: Record<string, unknown>) => entitySearch.write(entitySearch.read(raw));
+const workflows = createRoute({
+  getParentRoute: () => scope,
+  path: "/workflows",
+  validateSearch: validateList,
+  component: lazyRouteComponent(() => import("../page/workflow/workflows-page.js"), "WorkflowsPage"),
+});
+const workflow = createRoute({
+  getParentRoute: () => scope,
+  path: "/workflows/$name",
+  validateSearch: validateEntity,
+  component: lazyRouteComponent(() => import("../page/workflow/workflow-page.js"), "WorkflowPage"),
+});
+const launchPlans = createRoute({
+  getParentRoute: () => scope,
+  path: "/launchPlans",
+  validateSearch: validateList,
+  component: lazyRouteComponent(() => import("../page/launch-plan/launch-plans-page.js"), "LaunchPlansPage"),
+});
+const launchPlan = createRoute({
+  getParentRoute: () => scope,
+  path: "/launchPlans/$name",
+  validateSearch: validateEntity,
+  component: lazyRouteComponent(() => import("../page/launch-plan/launch-plan-page.js"), "LaunchPlanPage"),
+});
+const tasks = createRoute({
+  getParentRoute: () => scope,
+  path: "/tasks",
+  validateSearch: validateList,
+  component: lazyRouteComponent(() => import("../page/task/tasks-page.js"), "TasksPage"),
+});
+const task = createRoute({
+  getParentRoute: () => scope,
+  path: "/tasks/$name",
+  validateSearch: validateEntity,
+  component: lazyRouteComponent(() => import("../page/task/task-page.js"), "TaskPage"),
+});
+
+const pages = [home, executions, execution, attempt, workflows, workflow, launchPlans, launchPlan, tasks, task] as const;
+const tree = root.addChildren([start, projects, signedIn, stock, scope.addChildren(pages)]);
+
+/** Makes the router of the console, whose paths are those of the stock console. */
+export function createConsoleRouter(context: RouterContext) {
+  return createRouter({
+    routeTree: tree,
+    context,
+    basepath: "/console",
+    parseSearch,
+    stringifySearch,
+    defaultPreload: "intent",
+    // Queries know what is fresh.
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: false,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}
