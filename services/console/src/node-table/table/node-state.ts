@@ -20,7 +20,7 @@ export const NodeFlag = { parent: 1, dynamic: 2, array: 4, launches: 8, deck: 16
 const CACHE_HIT = 3;
 
 /**
- * States that look alike, from phase, cache and attempts. Their numbers are indexes into NODE_STATES.
+ * States that look alike, from phase, cache and attempts. Each is an index into NODE_STATES.
  */
 export const NodeState = { failed: 0, waiting: 1, running: 2, queued: 3, aborted: 4, succeeded: 5, cached: 6, skipped: 7 } as const;
 export type NodeStateName = keyof typeof NodeState;
