@@ -32,7 +32,7 @@ function childrenByEnd(table: NodeTable, tree: NodeTree, parent: number): Int32A
   const started = children.filter((row) => (table.started[row] as number) < Number.POSITIVE_INFINITY);
   return started.sort((a, b) => {
     const [endA, endB] = [table.ended[a] as number, table.ended[b] as number];
-    // Of nodes with the same end, the one that was queued first explains more of the time.
+    // Among nodes with the same end, the one that was queued first explains more of the time.
     return endA === endB ? (table.queued[b] as number) - (table.queued[a] as number) : endA - endB;
   });
 }

@@ -28,7 +28,7 @@ export function groupByState(table: NodeTable, parentKey: number, children: Int3
   return members.map((rows, state) => ({ parentKey, state, members: rows })).filter(({ members: rows }) => rows.length > 0);
 }
 
-/** Identity of a node or a group among the rows of an order, for as long as the execution exists. */
+/** Identity of a node or a group among the rows, for as long as the execution exists. */
 export type RowId = `n${number}` | `g${number}:${number}`;
 
 export function idOfNode(key: number): RowId {

@@ -30,25 +30,26 @@ export function isExpanded({ table, kept, expansion }: TreeView, key: number): b
 /** Lists the visible rows of the tree, nodes with more than MAX_UNGROUPED children by groups. */
 export function listTree(view: TreeView): RowOrder {
   const { table, tree, expansion } = view;
-  const order = new RowOrder(table.length, table.length + (childCounts(view) + 1) * NODE_STATES.length);
-  const addRows = (rows: Int32Array, depth: number): void => {
+  const order = new RowOrder(table.length, table.length + (groupedNodes(view) + 1) * NODE_STATES.length);
+  const addRows = (rows: Int32Array, depth: number, above: number): void => {
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at] as number;
-      order.addNode(row, { depth, position: at + 1, siblings: rows.length });
-      const key = table.key[row] as number;
-      if (childCount(tree, row) > 0 && isExpanded(view, key)) addChildren(row, key, depth + 1);
+      order.addNode(row, { depth, position: at + 1, siblings: rows.length, above });
+      if (childCount(tree, row) > 0 && isExpanded(view, table.key[row] as number)) addChildren(row, depth + 1);
     }
   };
-  const addChildren = (parent: number, parentKey: number, depth: number): void => {
+  /** Adds the children of a node whose row was added just before. */
+  const addChildren = (parent: number, depth: number): void => {
+    const above = order.length - 1;
     const children = shownChildren(view, parent);
-    if (children.length <= MAX_UNGROUPED) return addRows(children, depth);
-    const groups = groupByState(table, parentKey, children);
+    if (children.length <= MAX_UNGROUPED) return addRows(children, depth, above);
+    const groups = groupByState(table, parent === -1 ? 0 : (table.key[parent] as number), children);
     for (const [at, group] of groups.entries()) {
-      order.addGroup(group, { depth, position: at + 1, siblings: groups.length });
-      if (expansion.get(idOfGroup(group)) === true) addRows(group.members, depth + 1);
+      order.addGroup(group, { depth, position: at + 1, siblings: groups.length, above });
+      if (expansion.get(idOfGroup(group)) === true) addRows(group.members, depth + 1, order.length - 1);
     }
   };
-  addChildren(-1, 0, 0);
+  addChildren(-1, 0);
   return order;
 }
 
@@ -59,7 +60,7 @@ export function shownChildren({ tree, kept }: TreeView, row: number): Int32Array
 }
 
 /** Counts the nodes whose children are grouped. */
-function childCounts({ table, tree }: TreeView): number {
+function groupedNodes({ table, tree }: TreeView): number {
   let found = 0;
   for (let row = 0; row < table.length; row++) if (childCount(tree, row) > MAX_UNGROUPED) found++;
   return found;
@@ -86,6 +87,7 @@ function listFlat(table: NodeTable, values: Float64Array, matches: Uint8Array | 
   const rows = matches === undefined ? all : all.filter((row) => matches[row] === 1);
   sortRows(rows, values);
   const order = new RowOrder(table.length, rows.length);
-  for (let at = 0; at < rows.length; at++) order.addNode(rows[at] as number, { depth: 0, position: at + 1, siblings: rows.length });
+  for (let at = 0; at < rows.length; at++)
+    order.addNode(rows[at] as number, { depth: 0, position: at + 1, siblings: rows.length, above: -1 });
   return order;
 }

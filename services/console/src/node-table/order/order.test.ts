@@ -71,7 +71,7 @@ test("a filter keeps matches and the nodes around them", () => {
         [row.id, row.entity].some((each) => each.toLowerCase().includes(text)) &&
         ["", row.error].includes(given.errorCode ?? "");
       expect([...matches]).toEqual(rows.map((row, at) => (isMatch(row, at) ? 1 : 0)));
-      if (isOpen(given)) expect(matches.every((each) => each === 1)).toBe(true);
+      expect(!isOpen(given) || matches.every((each) => each === 1)).toBe(true);
       const kept = keepAncestors(matches, tree);
       const naiveKept = new Set<number>();
       const byKey = new Map(rows.map((row) => [row.key, row]));
@@ -120,4 +120,5 @@ test("more than 200 children are grouped by state, and a group opens", () => {
   const opened = list("n1", idOfGroup({ parentKey: 1, state: NodeState.failed }));
   expect(opened.length).toBe(3 + 21);
   expect([opened.depth[2], opened.position[2], opened.siblings[2], opened.placeOf[1]]).toEqual([2, 1, 21, 2]);
+  expect([...opened.above.subarray(0, 4), opened.above[23]]).toEqual([-1, 0, 1, 1, 0]);
 });

@@ -14,6 +14,8 @@ export class RowOrder {
   readonly position: Int32Array;
   /** Number of rows of the same parent. */
   readonly siblings: Int32Array;
+  /** Place of the row that encloses a row, −1 at the top level. */
+  readonly above: Int32Array;
   /** Place of each of the table's rows in the order, −1 if it is not shown. */
   readonly placeOf: Int32Array;
 
@@ -23,6 +25,7 @@ export class RowOrder {
     this.depth = new Uint8Array(capacity);
     this.position = new Int32Array(capacity);
     this.siblings = new Int32Array(capacity);
+    this.above = new Int32Array(capacity);
     this.placeOf = new Int32Array(rows).fill(-1);
   }
 
@@ -41,11 +44,12 @@ export class RowOrder {
     return entry < 0 ? this.groups[-1 - entry] : undefined;
   }
 
-  #add(entry: number, { depth, position, siblings }: RowPlace): void {
+  #add(entry: number, { depth, position, siblings, above }: RowPlace): void {
     this.entries[this.length] = entry;
     this.depth[this.length] = Math.min(depth, 255);
     this.position[this.length] = position;
     this.siblings[this.length] = siblings;
+    this.above[this.length] = above;
     this.length++;
   }
 }
@@ -55,4 +59,5 @@ export interface RowPlace {
   readonly depth: number;
   readonly position: number;
   readonly siblings: number;
+  readonly above: number;
 }
