@@ -89,3 +89,42 @@ measure("count activity of all nodes, 1024 buckets", () =>
   countActivity(table, allRows(table.length), NOW_MS, { fromMs: 0, toMs: 3_700_000, count: 1024 }),
 );
 measure("find the critical path", () => findCriticalPath(table, tree, NOW_MS));
+
+const { TableView } = await import("../src/node-table/session/table-view.ts");
+const { sliceBars } = await import("../src/node-table/session/bar-slice.ts");
+const { rowViews } = await import("../src/node-table/session/row-view.ts");
+const { frameOf } = await import("../src/timeline/canvas/frame.fixture.ts");
+const { drawFrame } = await import("../src/timeline/canvas/draw-frame.ts");
+const { fitRows, levelOf, placesAround, ROW_PX, zoomRows } = await import("../src/timeline/canvas/row-viewport.ts");
+
+const view = new TableView();
+view.replace(table);
+view.setOrder("start");
+measure("show the table: tree, order and pyramid", () => view.rebuild(NOW_MS));
+measure("slice rows and bars of the tree's height", () => [
+  rowViews(view, { from: 50_000, to: 50_090 }),
+  sliceBars(view, { from: 50_000, to: 50_090, level: 0 }),
+]);
+const HEIGHT_PX = 800;
+const whole = fitRows(view.order.length, HEIGHT_PX);
+measure("slice the bars of all rows", () => sliceBars(view, { ...placesAround(whole), level: levelOf(whole) }));
+const ignore = () => undefined;
+const methods = [
+  "setTransform",
+  "clearRect",
+  "fillRect",
+  "beginPath",
+  "rect",
+  "roundRect",
+  "moveTo",
+  "lineTo",
+  "fill",
+  "stroke",
+  "fillText",
+];
+const context = Object.fromEntries(methods.map((name) => [name, ignore]));
+for (let rowPx = whole.rowPx; rowPx < ROW_PX * 2; rowPx *= 12) {
+  const viewport = zoomRows(whole, rowPx / whole.rowPx, HEIGHT_PX / 2, view.order.length);
+  const frame = frameOf(view, viewport, { window: { fromMs: 0, toMs: 3_700_000 }, nowMs: NOW_MS });
+  measure(`select and place the bars of ${Math.round(HEIGHT_PX / viewport.rowPx)} rows`, () => drawFrame(context, frame));
+}

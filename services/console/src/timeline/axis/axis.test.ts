@@ -77,15 +77,10 @@ function counts(running: number[]): OverviewCounts {
   };
 }
 
+const repeat = (value: number, count: number) => Array.from({ length: count }, () => value);
+
 test("idle stretches of more than a twentieth of the time are folded, until they are opened", () => {
-  const busy = counts([
-    ...new Array<number>(10).fill(1),
-    ...new Array<number>(6).fill(0),
-    ...new Array<number>(44).fill(0.5),
-    0,
-    ...new Array<number>(29).fill(1),
-    ...new Array<number>(10).fill(0),
-  ]);
+  const busy = counts([...repeat(1, 10), ...repeat(0, 6), ...repeat(0.5, 44), 0, ...repeat(1, 29), ...repeat(0, 10)]);
   expect(idleStretches(busy)).toEqual([
     { fromMs: 100, toMs: 160 },
     { fromMs: 900, toMs: 1000 },

@@ -7,7 +7,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Distances of ticks that people count in, ascending. */
 const STEPS_MS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 10, 100].flatMap((scale) => [scale, 2 * scale, 5 * scale]),
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND_MS),
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
