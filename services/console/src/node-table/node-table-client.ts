@@ -1,0 +1,94 @@
+import type { LiveState } from "@flyte-ts/client/browser";
+import type { NodeFilter } from "./order/filter.js";
+import type { RowId } from "./order/group.js";
+import type { OrderKind } from "./order/list-rows.js";
+import type { OverviewCounts, PageMessage, ShownParts, ShownTable, TableSummary, WorkerMessage } from "./session/protocol.js";
+import { createStore, type Store } from "./session/store.js";
+import type { ExecutionState } from "./wire/read-execution.js";
+
+/** Parts of a Worker that the client needs. */
+export interface NodeTableWorker {
+  onmessage: ((event: { readonly data: WorkerMessage }) => void) | null;
+  postMessage(message: PageMessage): void;
+  terminate(): void;
+}
+
+/** The stream has failed for good; `code` is a code of gRPC. */
+export interface StreamFailure {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Page's side of the worker that holds the node table of an execution. */
+export interface NodeTableClient {
+  readonly summary: Store<TableSummary | undefined>;
+  readonly shown: Store<ShownTable | undefined>;
+  readonly overview: Store<OverviewCounts | undefined>;
+  readonly execution: Store<ExecutionState | undefined>;
+  readonly live: Store<LiveState | undefined>;
+  readonly failure: Store<StreamFailure | undefined>;
+  /** Reads a table; continues where it was if it is the path read before. */
+  open(table: { readonly path: string; readonly origin?: string; readonly clockSkewMs?: number }): void;
+  /** Ends the stream, as for a tab that is hidden; `open` continues it. */
+  pause(): void;
+  show(parts: ShownParts): void;
+  setOrder(order: OrderKind): void;
+  setFilter(filter: NodeFilter): void;
+  expand(id: RowId, isExpanded: boolean): void;
+  trace(isTraced: boolean): void;
+  /** Opens the nodes around a node; resolves to its place, −1 if it is not shown. */
+  reveal(nodeId: string): Promise<number>;
+  /** Ends the worker. */
+  close(): void;
+}
+
+/**
+ * Connects to a worker:
+ * `new Worker(new URL("./worker.js", import.meta.url), { type: "module" })`.
+ */
+export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
+  const summary = createStore<TableSummary | undefined>(undefined);
+  const shown = createStore<ShownTable | undefined>(undefined);
+  const overview = createStore<OverviewCounts | undefined>(undefined);
+  const execution = createStore<ExecutionState | undefined>(undefined);
+  const live = createStore<LiveState | undefined>(undefined);
+  const failure = createStore<StreamFailure | undefined>(undefined);
+  const waiting = new Map<string, ((place: number) => void)[]>();
+  const send = (message: PageMessage): void => worker.postMessage(message);
+  worker.onmessage = ({ data }) => {
+    if (data.kind === "summary") summary.set(data.summary);
+    else if (data.kind === "shown") shown.set(data.shown);
+    else if (data.kind === "overview") overview.set(data.overview);
+    else if (data.kind === "execution") execution.set(data.execution);
+    else if (data.kind === "live") live.set(data.state);
+    else if (data.kind === "failed") failure.set({ code: data.code, message: data.message });
+    else {
+      for (const resolve of waiting.get(data.nodeId) ?? []) resolve(data.place);
+      waiting.delete(data.nodeId);
+    }
+  };
+  return {
+    summary,
+    shown,
+    overview,
+    execution,
+    live,
+    failure,
+    open: ({ clockSkewMs = 0, ...table }) => {
+      failure.set(undefined);
+      send({ kind: "open", clockSkewMs, ...table });
+    },
+    pause: () => send({ kind: "pause" }),
+    show: (parts) => send({ kind: "show", parts }),
+    setOrder: (order) => send({ kind: "order", order }),
+    setFilter: (filter) => send({ kind: "filter", filter }),
+    expand: (id, isExpanded) => send({ kind: "expand", id, isExpanded }),
+    trace: (isTraced) => send({ kind: "trace", isTraced }),
+    reveal: (nodeId) =>
+      new Promise((resolve) => {
+        waiting.set(nodeId, [...(waiting.get(nodeId) ?? []), resolve]);
+        send({ kind: "reveal", nodeId });
+      }),
+    close: () => worker.terminate(),
+  };
+}

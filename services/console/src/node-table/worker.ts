@@ -1,0 +1,14 @@
+import type { PageMessage, WorkerMessage } from "./session/protocol.js";
+import { createReadStream } from "./session/read-stream.js";
+import { TableSession } from "./session/session.js";
+import type { WorkerScope } from "./session/worker-scope.js";
+
+// Entry of the worker that holds the node table of one execution.
+const scope = globalThis as unknown as WorkerScope<PageMessage, WorkerMessage>;
+const session = new TableSession({
+  read: createReadStream(),
+  post: (message, moved) => scope.postMessage(message, moved),
+  now: Date.now,
+  schedule: setTimeout,
+});
+scope.onmessage = ({ data }) => session.receive(data);
