@@ -132,6 +132,7 @@ const OWNED = {
   "@azure/identity": "packages/blobstore",
   "google-auth-library": "services/plugins/web-api",
   "@kubernetes/client-node": "packages/kubernetes",
+  "playwright-core": "bench",
   undici: "packages/kubernetes",
   jose: "packages/auth",
   nodemailer: "packages/outbound",

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
+import { measureConsole } from "./console/measure-console.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
 import { seedDatabase, parseRateArgs } from "./rate/parse-args.js";
+import { SEEDED_PREFIX } from "./rate/seed-database.js";
 import { measureIngest } from "./rate/measure-ingest.js";
 import { measureRate, newestNames } from "./rate/measure-rate.js";
 import { groupComparison, groupRuns, recordResults, writeTable } from "./results/record.js";
@@ -30,6 +32,8 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
   watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
                                     --stack local instead of --data starts a stack
+       npm run bench -- [--repeat R] console NODES
+  console NODES                     opens the timeline of an execution with NODES nodes in Chromium, on a stack of its own
        npm run bench -- --data DIR fill ROWS [NODES]
   fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
        npm run bench -- --table
@@ -107,6 +111,7 @@ async function run(): Promise<number> {
       : withManagedStack(kind, (own) => compareWith({ candidate: own.endpoint, baseline: baselineEndpoint }, workloads));
   }
   if (positionals[0] === "watch") return measureWatchers();
+  if (positionals[0] === "console") return measurePages();
   if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
   if (positionals[0] === "fill") return seed();
   if (positionals[0] === "ingest") return measureEvents();
@@ -141,6 +146,23 @@ async function measureWatchers(): Promise<number> {
     return result.failed > 0 ? 1 : 0;
   } finally {
     await own?.stop();
+  }
+}
+
+async function measurePages(): Promise<number> {
+  const [nodes] = numericArgs(1, 1);
+  const own = await startManagedStack(LOCAL_BACKEND);
+  try {
+    const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
+    if (workload !== undefined) await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
+    await seedDatabase(own.dataDir, { project, domain, rows: 1, nodes: nodes ?? 0 });
+    for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) {
+      const figures = await measureConsole({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
+      print({ nodes, ...figures });
+    }
+    return 0;
+  } finally {
+    await own.stop();
   }
 }
 

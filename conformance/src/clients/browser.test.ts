@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
-import { findChromium, openInChromium } from "./chromium.fixture.js";
+import { openInChromium } from "./chromium.fixture.js";
 
 const chromium = findChromium();
 

@@ -1,20 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { tmpdir } from "node:os";
-import { isExecutable } from "@flyte-ts/host";
-
-/**
- * Program of Chromium on this machine, or the one that `FLYTE_TS_CHROMIUM` names; undefined where
- * there is none.
- */
-export function findChromium(): string | undefined {
-  const named = process.env.FLYTE_TS_CHROMIUM;
-  const found = (process.env.PATH ?? "")
-    .split(delimiter)
-    .flatMap((folder) => ["chromium", "google-chrome"].map((name) => join(folder, name)));
-  return [...(named === undefined ? [] : [named]), ...found].find(isExecutable);
-}
 
 const TIMEOUT_MS = 120_000;
 /** Flags that stop Chromium from contacting its vendor's servers and let root run it. */

@@ -1,0 +1,14 @@
+import { delimiter, join } from "node:path";
+import { isExecutable } from "@flyte-ts/host";
+
+/**
+ * Program of Chromium on this machine, or the one that `FLYTE_TS_CHROMIUM` names; undefined where
+ * there is none.
+ */
+export function findChromium(): string | undefined {
+  const named = process.env.FLYTE_TS_CHROMIUM;
+  const found = (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((folder) => ["chromium", "google-chrome"].map((name) => join(folder, name)));
+  return [...(named === undefined ? [] : [named]), ...found].find(isExecutable);
+}
