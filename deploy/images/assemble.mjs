@@ -21,11 +21,16 @@ if (values.service === undefined || values.target === undefined) throw new Error
 const service = resolve(root, values.service);
 const target = resolve(values.target);
 
+/** Files that an image serves: service → the package whose bundle they are, and their folder. */
+const SERVED = { "services/admin": { from: "services/console", to: "console" } };
+
 /** Package folders by their destination below the target. */
 const placed = new Map();
 place(service);
 
 for (const [from, to] of placed) copy(from, join(target, to));
+const served = SERVED[relative(root, service)];
+const bundled = served === undefined ? [] : serve(served);
 writeFileSync(join(target, "service.mjs"), `import "./${entry(service)}/dist/main.js";\n`);
 for (const file of ["main.mjs", "health.mjs"]) cpSync(join(root, "deploy", "images", file), join(target, file));
 const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
@@ -33,7 +38,7 @@ const bill = billOfMaterials({
   name: manifest(service).name,
   version: values.version,
   revision: values.revision,
-  folders: [...placed.keys()].filter((folder) => folder !== service).map((folder) => relative(root, folder)),
+  folders: [...[...placed.keys()].filter((folder) => folder !== service), ...bundled].map((folder) => relative(root, folder)),
   lock,
   node: process.version,
 });
@@ -53,6 +58,18 @@ function place(folder) {
     const found = find(name, folder);
     if (found !== undefined) place(found);
   }
+}
+
+/**
+ * Copies the bundle that an image serves. Returns the folders of the packages in it, for the SBOM.
+ */
+function serve({ from, to }) {
+  const bundle = join(root, from, "bundle");
+  if (!existsSync(join(bundle, "index.html"))) throw new Error(`${from} is not built: run npm run build`);
+  cpSync(bundle, join(target, to), { recursive: true });
+  const before = new Set(placed.keys());
+  place(join(root, from));
+  return [...placed.keys()].filter((folder) => !before.has(folder) && folder !== join(root, from));
 }
 
 /** Workspace packages are links into the sources; in an image they are folders of node_modules. */

@@ -3,6 +3,8 @@ import { NAMESPACE } from "./kustomize.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
 import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
+/** Setting of admin: an empty folder means no web console. */
+const NO_CONSOLE = "FLYTE_TS_ADMIN_CONSOLE__FOLDER";
 const RELEASE_NAMESPACE = new Scalar(".Release.Namespace | quote");
 
 /** Changes an object, including what components have added. */
@@ -66,6 +68,7 @@ function workload({ spec }) {
   container.image = new Scalar(`include "flyte-ts.image" (list . ${JSON.stringify(container.name)} ${values}.image) | quote`);
   container.imagePullPolicy = new When(".Values.image.pullPolicy", new Scalar(".Values.image.pullPolicy"));
   container.resources = new Block(`${values}.resources`);
+  if (service.values === "admin") container.env.push(new When("not .Values.console.enabled", { name: NO_CONSOLE, value: "" }));
   container.env.push(new Spread(`${values}.env`));
 }
 

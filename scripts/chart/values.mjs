@@ -27,6 +27,9 @@ export function valuesOf(defaults) {
       pullSecrets: value("Each as {name: …}.", [], objects),
     }),
     secrets: group("Names of Secrets that exist; the chart makes none of them.", secrets()),
+    console: group("The web console at /console.", {
+      enabled: value("Admin serves it. False: another console, such as Flyte's own, has the path.", true, { type: "boolean" }),
+    }),
     clusterResources: group("With `parts.clusterResources`.", {
       templates: value("File → template (docs/guides/configure-data-planes.md).", templates(defaults), texts),
     }),

@@ -7,6 +7,7 @@ export { type Progress, seconds, terminalProgress } from "./progress.js";
 
 // Its state and addresses
 export { repositoryRoot, type StackPaths, stackPaths } from "./state/paths.js";
+export { consoleFolder } from "./state/console-folder.js";
 export { createStackDirs } from "./state/stack-dirs.js";
 export { shellQuote } from "./state/client-env.js";
 export { displayAddress } from "./state/display-address.js";

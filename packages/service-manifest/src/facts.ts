@@ -15,6 +15,8 @@ export interface StackFacts {
    */
   readonly runsPods: boolean;
   readonly bucket: string;
+  /** Folder of the web console; empty where it has not been built. */
+  readonly consoleFolder: string;
   /** Callers must authenticate. */
   readonly signIn: boolean;
   /** Replicas of this service. */

@@ -10,6 +10,9 @@ const ONE_MACHINE = {
   registration: { maxWorkflowNodes: 100_000 },
 };
 
+/** The image of admin contains the files of the web console. */
+const IMAGE_CONSOLE = { folder: "/app/console" };
+
 export const manifest = defineService({
   id: "admin",
   description: "Serves the public API, records executions and creates their resources.",
@@ -77,16 +80,17 @@ export const manifest = defineService({
     resources: { requests: { cpu: "500m", memory: "384Mi" }, limits: { memory: "1536Mi" } },
   },
   settings: {
-    kubernetes: { server: { host: "0.0.0.0", grpcPort: 8089, httpPort: 8088 } },
+    kubernetes: { server: { host: "0.0.0.0", grpcPort: 8089, httpPort: 8088 }, console: IMAGE_CONSOLE },
     compose: {
       // Callers do not authenticate: the address of the gateway is published on the loopback
       // interface only.
       server: { host: "0.0.0.0", grpcPort: 30_080, httpPort: 30_080, openToNetwork: true, allowedHosts: ["api", "admin"] },
       storage: { container: "s3://my-s3-bucket" },
       clusters: [{ name: "local", kubeconfig: "/kubeconfig/config" }],
+      console: IMAGE_CONSOLE,
       ...ONE_MACHINE,
     },
-    stack: ({ host, apiPort, bucket, kubeconfig, runsPods, signIn }) => ({
+    stack: ({ host, apiPort, bucket, kubeconfig, runsPods, signIn, consoleFolder }) => ({
       server: {
         host,
         grpcPort: apiPort,
@@ -96,6 +100,7 @@ export const manifest = defineService({
       },
       storage: { container: `s3://${bucket}` },
       clusters: [{ name: "local", kubeconfig }],
+      console: { folder: consoleFolder },
       ...ONE_MACHINE,
     }),
   },

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "@flyte-ts/config";
 import { normalizeBooleanFlags } from "../boolean-flags.js";
 import {
+  consoleFolder,
   shellQuote,
   stackConfigSchema,
   repositoryRoot,
@@ -120,7 +121,7 @@ function printEndpoints({ endpoints, folders, cluster, blobs, signIn }: Stack, l
   line(`
 ready
   API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
-  blob store (S3)      ${displayAddress(blobs.endpoint)}
+${consoleFolder() === "" ? "" : `  console              http://${host}:${endpoints.api}/console\n`}  blob store (S3)      ${displayAddress(blobs.endpoint)}
   kubectl              export KUBECONFIG=${shellArgument(cluster.kubeconfig)}
   S3 keys, settings    . ${shellArgument(folders.clientEnv)}     (for clients that access the blob store directly)
   logs                 ${folders.logs}${

@@ -6,6 +6,7 @@ import { busUrlFor } from "./bus-config.js";
 import type { StackCluster } from "./cluster.js";
 import type { StackCredentials } from "../state/credentials.js";
 import { repositoryRoot, type StackPaths } from "../state/paths.js";
+import { consoleFolder } from "../state/console-folder.js";
 import { displayAddress } from "../state/display-address.js";
 import { pythonInstall } from "../python/install-command.js";
 import { PRELOADED_MODULES } from "../python/python-environment.js";
@@ -135,6 +136,7 @@ function manifestFacts(stack: StackContext, { service, replicas }: Pick<Replica,
     kubeconfig: cluster.kubeconfig,
     runsPods: !cluster.hasNodes,
     bucket: blobs.bucket,
+    consoleFolder: consoleFolder(),
     signIn: signIn !== undefined,
     replicas,
     // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.

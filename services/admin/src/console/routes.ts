@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import type { HttpRoute } from "@flyte-ts/rpc";
+import type { Logger } from "@flyte-ts/telemetry";
 import type { ConsoleConfig } from "./config.js";
 import { readConsoleFolder } from "./read-folder.js";
 import { securityHeaders } from "./security-headers.js";
@@ -14,13 +16,21 @@ const REVALIDATED = "no-cache";
 /**
  * Serves the web console to everyone: its files contain no data, and it signs its user in. A path
  * without a file below `/console` is a page of the console, which `index.html` shows. Returns no
- * route without a folder.
+ * route without a folder, or when the folder does not exist, as in an image without the console.
  *
- * @throws Error when the folder cannot be read.
+ * @throws Error when the folder exists and cannot be read.
  */
-export async function consoleRoutes(config: ConsoleConfig): Promise<HttpRoute[]> {
-  if (config.folder === "") return [];
+export async function consoleRoutes(config: ConsoleConfig, logger: Logger): Promise<HttpRoute[]> {
+  if (config.folder === "") {
+    logger.info("no web console: console.folder is not set");
+    return [];
+  }
+  if (!existsSync(config.folder)) {
+    logger.warn({ folder: config.folder }, "no web console: console.folder does not exist");
+    return [];
+  }
   const files = await readConsoleFolder(config.folder);
+  logger.info({ folder: config.folder, files: files.size }, "serving the web console at /console");
   const headers = securityHeaders(config);
   const handle: HttpRoute["handle"] = async (request, response, { path }) => {
     if (request.method !== "GET" && request.method !== "HEAD") return sendText(response, 405, headers);
