@@ -1,0 +1,43 @@
+import { useEffect } from "react";
+import type { NodeTableClient } from "../../node-table/node-table-client.js";
+import type { PlaceRange } from "../../node-table/session/protocol.js";
+import { levelOf, placesAround, ROW_PX, type RowViewport } from "../canvas/row-viewport.js";
+import type { TimeView } from "./use-time-window.js";
+
+/** Width of the parts of time in which groups show their nodes. */
+const BUCKET_PX = 2;
+/** Ranges of places begin and end at multiples of this, so that they change now and then. */
+const PLACES = 16;
+
+export interface PartsInSight {
+  readonly client: NodeTableClient;
+  readonly viewport: RowViewport;
+  /** Scroll position of the tree. */
+  readonly scrollPx: number;
+  readonly widthPx: number;
+  readonly time: TimeView;
+}
+
+/** Tells the worker the parts of the table that are in sight, and some around them. */
+export function useShownParts({ client, viewport, scrollPx, widthPx, time }: PartsInSight): void {
+  const rows = rounded(placesAround({ top: scrollPx / ROW_PX, rowPx: ROW_PX, heightPx: viewport.heightPx }), PLACES);
+  const level = levelOf(viewport);
+  const bars = rounded(placesAround(viewport), PLACES * 2 ** level);
+  const count = Math.ceil(widthPx / BUCKET_PX);
+  const { fromMs, toMs } = time.window;
+  const { stretches, foldedMs } = time.folds;
+  const foldKey = JSON.stringify([stretches, foldedMs]);
+  useEffect(() => {
+    const [folded, length] = JSON.parse(foldKey) as [typeof stretches, number];
+    client.show({
+      rows: { from: rows.from, to: rows.to },
+      bars: { from: bars.from, to: bars.to, level },
+      buckets: { fromMs, toMs, count },
+      folds: { stretches: folded, foldedMs: length },
+    });
+  }, [client, rows.from, rows.to, bars.from, bars.to, level, fromMs, toMs, count, foldKey]);
+}
+
+function rounded({ from, to }: PlaceRange, step: number): PlaceRange {
+  return { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
+}

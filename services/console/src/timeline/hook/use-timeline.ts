@@ -1,0 +1,96 @@
+import { type RefObject, useState } from "react";
+import { timeOf } from "../axis/time-window.js";
+import { placeAt, ROW_PX } from "../canvas/row-viewport.js";
+import { timelineFrame } from "../timeline-frame.js";
+import type { TimelineProps } from "../timeline-props.js";
+import { useSize } from "./use-canvas.js";
+import { useClock } from "./use-clock.js";
+import type { Gestures } from "./use-gestures.js";
+import { useRevealedNode } from "./use-revealed-node.js";
+import { useRowView } from "./use-row-view.js";
+import { useShownParts } from "./use-shown-parts.js";
+import { useStore } from "./use-store.js";
+import { useTimeWindow } from "./use-time-window.js";
+
+/** Elements of a timeline whose sizes and positions matter. */
+export interface TimelineElements {
+  /** Element of the tree that scrolls. */
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  /** Element around the canvases. */
+  readonly body: RefObject<HTMLDivElement | null>;
+}
+
+/** Holds the state of a timeline: the part of time and rows in sight, the cursor, the drawing. */
+export function useTimeline(props: TimelineProps, { scroller, body }: TimelineElements) {
+  const { client, colours, formatTime, formatDuration, zoneOffsetMs = 0, clockSkewMs = 0, selected, onSelect } = props;
+  const summary = useStore(client.summary);
+  const shown = useStore(client.shown);
+  const overview = useStore(client.overview);
+  const createdAtMs = useStore(client.execution)?.createdAtMs;
+  const [scrollPx, setScrollPx] = useState(0);
+  const [current, setCurrent] = useState(-1);
+  const [pointer, setPointer] = useState<{ readonly x: number; readonly y: number } | undefined>();
+  const size = useSize(body);
+  const { rows = 0, hasEnded = false, lastMs = 0, isComplete = false } = summary ?? {};
+  const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs });
+  const time = useTimeWindow(overview, nowMs);
+  const scrollTree = (toPx: number): void => scroller.current?.scrollTo({ top: toPx });
+  const rowView = useRowView({ rows, heightPx: size.heightPx, scrollPx, scrollTree });
+  const { viewport, isApart } = rowView;
+  useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time });
+  const goTo = (place: number): void => {
+    setCurrent(place);
+    scrollTree(place * ROW_PX - size.heightPx / 2);
+  };
+  const shownRows = shown?.rows ?? [];
+  useRevealedNode({ client, selected, isComplete, isShown: shownRows.some(({ nodeId }) => nodeId === selected), onPlace: goTo });
+  const click = (x: number, y: number): void => {
+    const at = time.folds.unfold(timeOf(time.window, size.widthPx, x));
+    const fold = time.folds.stretches.find(({ fromMs, toMs }) => fromMs < at && at < toMs);
+    if (fold !== undefined) return time.openFold(fold);
+    const place = placeAt(viewport, y, rows);
+    if (place === -1) return;
+    const row = shownRows.find((each) => each.place === place);
+    if (isApart || row === undefined) return goTo(place);
+    setCurrent(place);
+    if (row.isGroup) client.expand(row.id, row.isExpanded !== true);
+    else onSelect(row.nodeId);
+  };
+  const gestures: Gestures = {
+    onPan: (dxPx, dyPx) => {
+      if (dxPx !== 0) time.pan(-dxPx / size.widthPx);
+      if (dyPx !== 0) rowView.scroll(-dyPx);
+    },
+    onZoom: (factor, x) => time.zoom(factor, x / size.widthPx),
+    onZoomRows: rowView.zoom,
+    onClick: click,
+    onHover: setPointer,
+  };
+  const alignMs = (createdAtMs ?? 0) + zoneOffsetMs;
+  const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration };
+  return {
+    summary,
+    overview,
+    rows,
+    shownRows,
+    size,
+    time,
+    nowMs,
+    rowView,
+    current,
+    alignMs,
+    gestures,
+    setCurrent,
+    setScrollPx,
+    frame: shown && timelineFrame({ shown, ...state }),
+    cursor: {
+      viewport,
+      colours,
+      pointer: pointer && { x: pointer.x, place: placeAt(viewport, pointer.y, rows) },
+      treeRows: isApart ? { from: scrollPx / ROW_PX, to: (scrollPx + size.heightPx) / ROW_PX } : undefined,
+    },
+    timeText: (timeMs: number): string => formatTime((createdAtMs ?? 0) + timeMs),
+    /** Shows a node in another order. */
+    reveal: (nodeId: string): void => void client.reveal(nodeId).then((place) => place >= 0 && goTo(place)),
+  };
+}

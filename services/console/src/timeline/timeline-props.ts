@@ -1,0 +1,25 @@
+import type { ReactNode } from "react";
+import type { NodeTableClient } from "../node-table/node-table-client.js";
+import type { OrderKind } from "../node-table/order/list-rows.js";
+import type { NodeStateName } from "../node-table/table/node-state.js";
+import type { TimelineColours } from "./canvas/draw-context.js";
+
+export interface TimelineProps {
+  /** Table that the page has opened; the page filters it, too. */
+  readonly client: NodeTableClient;
+  readonly colours: TimelineColours;
+  /** Shape and colour of a state, without its word. */
+  readonly mark: (state: NodeStateName) => ReactNode;
+  /** Formats a time, milliseconds of the epoch, in the person's zone. */
+  readonly formatTime: (epochMs: number) => string;
+  readonly formatDuration: (durationMs: number) => string;
+  /** Time of the person's zone less UTC; default 0. */
+  readonly zoneOffsetMs?: number;
+  /** Time of the server less that of the browser; default 0. */
+  readonly clockSkewMs?: number;
+  readonly order: OrderKind;
+  onOrder(order: OrderKind): void;
+  /** Id of the selected node; undefined for none. */
+  readonly selected: string | undefined;
+  onSelect(nodeId: string): void;
+}

@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from "react";
+import { greatestRunning } from "./canvas/draw-overview.js";
+import { useTimeline } from "./hook/use-timeline.js";
+import { Overview } from "./overview.js";
+import { TimelineBar } from "./timeline-bar.js";
+import { TimelineCanvas } from "./timeline-canvas.js";
+import styles from "./timeline.module.css";
+import type { TimelineProps } from "./timeline-props.js";
+import { NodeTree } from "./tree/node-tree.js";
+
+/** Nodes of an execution: their tree, and beside it when each was queued and ran. */
+export function Timeline(props: TimelineProps) {
+  const { client, colours, mark, formatDuration, order, onOrder, selected, onSelect } = props;
+  const [isTraced, setTraced] = useState(false);
+  const scroller = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const { summary, overview, time, rowView, timeText, ...state } = useTimeline(props, { scroller, body });
+  useEffect(() => client.setOrder(order), [client, order]);
+  useEffect(() => client.trace(isTraced), [client, isTraced]);
+  return (
+    <div className={styles["timeline"]}>
+      <TimelineBar
+        order={order}
+        isFit={time.mode === "fit"}
+        isFollowing={time.mode === "follow"}
+        isWhole={rowView.isApart}
+        isTraced={isTraced}
+        onOrder={(next) => {
+          onOrder(next);
+          client.setOrder(next);
+          if (selected !== undefined) state.reveal(selected);
+        }}
+        onFit={() => time.setMode("fit")}
+        onFollow={(isFollowing) => time.setMode(isFollowing ? "follow" : "free")}
+        onWhole={rowView.setWhole}
+        onTrace={setTraced}
+      />
+      <div className={styles["totals"]}>
+        <b>{(summary?.nodes ?? 0).toLocaleString("en")} nodes</b>
+        <br />
+        {overview && `running at once, at most ${greatestRunning(overview).toLocaleString("en")}`}
+      </div>
+      <Overview counts={overview} time={time} colours={colours} alignMs={state.alignMs} timeText={timeText} />
+      <NodeTree
+        label="Nodes"
+        count={state.rows}
+        rows={state.shownRows}
+        scroller={scroller}
+        selected={selected}
+        current={state.current}
+        mark={mark}
+        durationText={formatDuration}
+        nowMs={state.nowMs}
+        timeText={timeText}
+        onCurrent={state.setCurrent}
+        onSelect={onSelect}
+        onExpand={client.expand}
+        onScroll={state.setScrollPx}
+      />
+      <div ref={body} className={styles["body"]}>
+        <TimelineCanvas size={state.size} frame={state.frame} cursor={state.cursor} gestures={state.gestures} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, type RefObject, useId } from "react";
+import type { RowId } from "../../node-table/order/group.js";
+import type { RowView } from "../../node-table/session/protocol.js";
+import type { NodeStateName } from "../../node-table/table/node-state.js";
+import { ROW_PX } from "../canvas/row-viewport.js";
+import styles from "./node-tree.module.css";
+import { rowWords, runMs, type RowWordOptions } from "./row-text.js";
+import { actOfKey } from "./tree-keys.js";
+import { TreeRow } from "./tree-row.js";
+
+/** Rows above and below those in sight. */
+const OVERSCAN = 8;
+
+export interface NodeTreeProps extends RowWordOptions {
+  readonly label: string;
+  /** Number of rows. */
+  readonly count: number;
+  /** Rows that are loaded, in their order and without gaps. */
+  readonly rows: readonly RowView[];
+  /** Element that scrolls. */
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  /** Id of the selected node; undefined for none. */
+  readonly selected: string | undefined;
+  /** Place of the row that keys start from, −1 for none. */
+  readonly current: number;
+  readonly mark: (state: NodeStateName) => ReactNode;
+  readonly durationText: (durationMs: number) => string;
+  onCurrent(place: number): void;
+  onSelect(nodeId: string): void;
+  onExpand(id: RowId, isExpanded: boolean): void;
+  onScroll(scrollPx: number): void;
+}
+
+/**
+ * Tree of nodes as a treegrid. The grid keeps the focus and names its row, since rows come and go
+ * as it scrolls.
+ */
+export function NodeTree(props: NodeTreeProps) {
+  // The virtualizer is one object that changes: React Compiler must not memoize what it returns.
+  "use no memo";
+  const { label, count, rows, scroller, selected, current, mark, durationText, nowMs, timeText } = props;
+  const { onCurrent, onSelect, onExpand, onScroll } = props;
+  const prefix = useId();
+  const virtualizer = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: OVERSCAN });
+  const rowAt = (place: number): RowView | undefined => rows[place - (rows[0]?.place ?? 0)];
+  const expand = (row: RowView, isExpanded: boolean): void => {
+    onCurrent(row.place);
+    onExpand(row.id, isExpanded);
+  };
+  const select = (row: RowView): void => {
+    onCurrent(row.place);
+    if (row.isGroup) onExpand(row.id, row.isExpanded !== true);
+    else onSelect(row.nodeId);
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const rowsOfPage = Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 1, 1);
+    const act = actOfKey(event.key, { place: current, row: rowAt(current), rows: count, rowsOfPage });
+    if (act === undefined) return;
+    event.preventDefault();
+    if (act.kind === "expand") expand(act.row, act.isExpanded);
+    else if (act.kind === "select") select(act.row);
+    else {
+      onCurrent(act.place);
+      virtualizer.scrollToIndex(act.place);
+    }
+  };
+  const figureOf = (row: RowView): string =>
+    row.isGroup ? row.count.toLocaleString("en") : row.startedMs === undefined ? "" : durationText(runMs(row, nowMs));
+  const shown = virtualizer.getVirtualItems();
+  const isCurrentShown = shown.some(({ index }) => index === current) && rowAt(current) !== undefined;
+  return (
+    <div
+      ref={scroller}
+      role="treegrid"
+      aria-label={label}
+      aria-rowcount={count}
+      aria-activedescendant={isCurrentShown ? `${prefix}${current}` : undefined}
+      tabIndex={0}
+      className={styles["tree"]}
+      onKeyDown={press}
+      onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
+    >
+      <div role="rowgroup" className={styles["rows"]} style={{ height: virtualizer.getTotalSize() }}>
+        {shown.map(({ index, start }) => {
+          const row = rowAt(index);
+          return (
+            row && (
+              <TreeRow
+                key={row.id}
+                row={row}
+                elementId={`${prefix}${index}`}
+                topPx={start}
+                isSelected={!row.isGroup && row.nodeId === selected}
+                isCurrent={index === current}
+                mark={mark(row.state)}
+                words={rowWords(row, { nowMs, timeText })}
+                figure={figureOf(row)}
+                onSelect={() => select(row)}
+                onExpand={(isExpanded) => expand(row, isExpanded)}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
