@@ -14,7 +14,9 @@ import { InputsAndOutputs } from "./inputs-and-outputs.js";
 import { executionQuery, failedNodesQuery } from "./queries.js";
 import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
-import { TimelineSlot } from "./timeline-slot.js";
+import { TimelineTab } from "./timeline-tab.js";
+import { useNodeTable } from "./use-node-table.js";
+import { useReadOnChange } from "./use-read-on-change.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 
@@ -26,6 +28,8 @@ export function ExecutionPage() {
   const key = { project, domain, name };
   const search = executionSearch.read(route.useSearch());
   const { data, error, refetch } = useQuery(executionQuery(app, key));
+  const client = useNodeTable(key);
+  useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
   const tab = shownTab(search.tab, data?.row.look);
   const failures = useQuery({ ...failedNodesQuery(app, key, data?.row.look.terminal === true), enabled: failed });
@@ -54,7 +58,7 @@ export function ExecutionPage() {
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
       <div className={styles.content}>
         {data !== undefined && tab === "errors" && <Errors execution={data.execution} nodes={failures} search={search} onChange={change} />}
-        {tab === "timeline" && <TimelineSlot executionKey={key} row={data?.row} search={search} onChange={change} />}
+        {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
         {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
         {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
         {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}

@@ -1,5 +1,5 @@
 import type { NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { ExecutionKey } from "../../api/scope.js";
 import type { App } from "../../session/app.js";
@@ -7,9 +7,8 @@ import type { App } from "../../session/app.js";
 const REFRESH_MS = 3_000;
 /** Failed nodes that are read: an error that more have is the same error. */
 const MAX_FAILED = 500;
-const NODES_PAGE = 200;
 
-/** An execution; it is read again until it has ended. */
+/** An execution; its page reads it again when the stream of its nodes reports a change. */
 export function executionQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
   return queryOptions({
     queryKey: ["execution", key],
@@ -17,7 +16,7 @@ export function executionQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
       const execution = await api.executions.get(key, signal);
       return { execution, row: executionRow(execution) };
     },
-    refetchInterval: ({ state }) => (state.data?.row.look.terminal === true ? false : REFRESH_MS),
+    staleTime: Infinity,
   });
 }
 
@@ -29,21 +28,6 @@ export function failedNodesQuery({ api }: Pick<App, "api">, key: ExecutionKey, e
       const page = { limit: MAX_FAILED, filters: "value_in(phase,FAILED;TIMED_OUT;FAILING)" };
       return (await api.executions.listNodes(key, page, signal)).nodeExecutions ?? [];
     },
-    staleTime: ended ? Infinity : REFRESH_MS,
-  });
-}
-
-/** Nodes of an execution in the order of their creation. */
-export function nodesQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: boolean) {
-  return infiniteQueryOptions({
-    queryKey: ["nodes", key, ended],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => {
-      const page = { limit: NODES_PAGE, sortBy: { key: "created_at", direction: "ASCENDING" } as const };
-      return api.executions.listNodes(key, { ...page, ...(pageParam !== "" && { token: pageParam }) }, signal);
-    },
-    getNextPageParam: ({ token = "" }) => (token === "" ? undefined : token),
-    refetchInterval: ended ? false : REFRESH_MS,
     staleTime: ended ? Infinity : REFRESH_MS,
   });
 }
@@ -62,5 +46,31 @@ export function attemptsQuery({ api }: Pick<App, "api">, key: ExecutionKey, node
   return queryOptions({
     queryKey: ["attempts", key, node],
     queryFn: async ({ signal }) => (await api.executions.listAttempts(key, node, signal)).taskExecutions ?? [],
+  });
+}
+
+/** State of a node; `version` changes with it. */
+export interface NodeVersion {
+  readonly node: string;
+  readonly version: number;
+}
+
+/** A node. */
+export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, { node, version }: NodeVersion) {
+  return queryOptions({
+    queryKey: ["node", key, node, version],
+    queryFn: ({ signal }) => api.executions.getNode(key, node, signal),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
+  });
+}
+
+/** Inputs and outputs of a node. */
+export function nodeDataQuery({ api }: Pick<App, "api">, key: ExecutionKey, { node, version }: NodeVersion) {
+  return queryOptions({
+    queryKey: ["node data", key, node, version],
+    queryFn: ({ signal }) => api.executions.getNodeData(key, node, signal),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
   });
 }

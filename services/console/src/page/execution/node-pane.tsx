@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ExecutionKey } from "../../api/scope.js";
+import { IconButton } from "../../control/button.js";
+import { Copy } from "../../control/copy.js";
+import { ErrorPanel } from "../../control/error-panel.js";
+import { PhaseMark } from "../../control/phase-mark.js";
+import { Duration, Time } from "../../control/time.js";
+import { readDurationMs } from "../../format/duration.js";
+import { nodePhaseLook } from "../../format/phase.js";
+import { readTimeMs } from "../../format/time.js";
+import { useApp } from "../../session/app.js";
+import { Attempts } from "./attempts.js";
+import { failureOf, titleOf } from "./error-groups.js";
+import styles from "./node-pane.module.css";
+import { attemptsQuery, nodeDataQuery, nodeQuery } from "./queries.js";
+import { Values } from "./values.js";
+
+interface NodePaneProps {
+  readonly executionKey: ExecutionKey;
+  readonly node: string;
+  /** Changes with the node, so that its parts are read again. */
+  readonly version: number;
+  onClose(): void;
+}
+
+/** Selected node: its phase, error, attempts, inputs and outputs. */
+export function NodePane({ executionKey, node, version, onClose }: NodePaneProps) {
+  const app = useApp();
+  const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, { node, version }));
+  const attempts = useQuery(attemptsQuery(app, executionKey, node));
+  const values = useQuery(nodeDataQuery(app, executionKey, { node, version }));
+  const closure = data?.closure;
+  const look = nodePhaseLook(closure?.phase);
+  const ended = look.terminal ? (readDurationMs(closure?.duration) ?? 0) : undefined;
+  return (
+    <aside className={styles.pane} aria-label={`Node ${node}`}>
+      <h2 className={styles.title}>
+        {data !== undefined && <PhaseMark look={look} bare />}
+        <span className={styles.name}>{node}</span>
+        <Copy text={node} label="the node's id" />
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </h2>
+      {error !== null && <ErrorPanel title={`The node ${node} cannot be shown`} error={error} onRetry={() => void refetch()} />}
+      {closure != null && (
+        <p className={styles.facts}>
+          {look.word} · <Time timeMs={readTimeMs(closure.startedAt ?? closure.createdAt)} /> ·{" "}
+          <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
+        </p>
+      )}
+      {closure?.error != null && (
+        <section className={styles.error} aria-label="Error">
+          <b>{titleOf(failureOf(closure.error, node, undefined))}</b>
+          <pre className={styles.message} tabIndex={0}>
+            {closure.error.message}
+          </pre>
+        </section>
+      )}
+      {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
+      {values.data !== undefined && (
+        <div className={styles.values}>
+          <Values title="Inputs" map={values.data.fullInputs} none="The node has no inputs." />
+          <Values title="Outputs" map={values.data.fullOutputs} none={look.terminal ? "It has no outputs." : "There are none yet."} />
+        </div>
+      )}
+    </aside>
+  );
+}

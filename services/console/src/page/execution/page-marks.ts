@@ -1,0 +1,16 @@
+/** Sets a performance mark once per page, after the frame that draws the state of now. */
+function markOnce(name: string): () => void {
+  return () => {
+    if (performance.getEntriesByName(name).length > 0) return;
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (performance.getEntriesByName(name).length === 0) performance.mark(name);
+      }),
+    );
+  };
+}
+
+/** The first rows of the execution are drawn; benchmarks read the mark. */
+export const markFirstRows = markOnce("console:first-rows");
+/** All rows and counts of the execution can be reached; benchmarks read the mark. */
+export const markComplete = markOnce("console:complete");

@@ -1,0 +1,32 @@
+import type { ExecutionKey } from "../../api/scope.js";
+import type { NodeTableClient } from "../../node-table/node-table-client.js";
+import type { ExecutionSearch } from "../../route/execution-search.js";
+import { useStore } from "../../timeline/hook/use-store.js";
+import { NodePane } from "./node-pane.js";
+import styles from "./timeline-tab.module.css";
+import { TimelineView } from "./timeline-view.js";
+
+interface TimelineTabProps {
+  readonly executionKey: ExecutionKey;
+  readonly client: NodeTableClient;
+  readonly search: ExecutionSearch;
+  onChange(next: Partial<ExecutionSearch>): void;
+}
+
+/** Timeline of an execution, and beside it the selected node. */
+export function TimelineTab({ executionKey, client, search, onChange }: TimelineTabProps) {
+  const { node } = search;
+  const row = useStore(client.shown)?.rows.find(({ nodeId }) => nodeId === node);
+  const isComplete = useStore(client.summary)?.isComplete === true;
+  const version = row === undefined ? 0 : row.phase * 256 + row.attempts;
+  // A node whose row is on its way is read once, in the state that the row has.
+  const isKnown = row !== undefined || isComplete;
+  return (
+    <div className={node === "" ? styles.whole : styles.split}>
+      <TimelineView client={client} search={search} onChange={onChange} />
+      {node !== "" && isKnown && (
+        <NodePane executionKey={executionKey} node={node} version={version} onClose={() => onChange({ node: "" })} />
+      )}
+    </div>
+  );
+}
