@@ -55,15 +55,15 @@ export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFi
 async function measurePage(browser: Browser, { endpoint, project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
   const page = await browser.newPage({ viewport: VIEWPORT });
   const session = await page.context().newCDPSession(page);
-  const traffic = await recordTraffic(session);
+  const traffic = recordTraffic(page);
   await page.goto(`http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
-  const { requests, bytes } = traffic();
+  const { requests, bytes } = await traffic();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
   return {
     firstRowsMs: Math.round(firstRowsMs),
     completeMs: Math.round(completeMs),
-    requests: requests.length,
+    requests,
     kilobytes: Math.round(bytes / 1_024),
     elements: (await page.evaluate("document.querySelectorAll('*').length")) as number,
     heapMib: Math.round((await heapBytes(session)) / 2 ** 20),
@@ -74,7 +74,8 @@ async function measurePage(browser: Browser, { endpoint, project, domain, name }
 
 /** Waits for a mark; returns its time since the navigation, ms. */
 async function markOf(page: Page, mark: string): Promise<number> {
-  const found = await page.waitForFunction(`performance.getEntriesByName("${mark}")[0]?.startTime`, undefined, { timeout: TIMEOUT_MS });
+  const startOf = (name: string): number | undefined => performance.getEntriesByName(name)[0]?.startTime;
+  const found = await page.waitForFunction(startOf, mark, { timeout: TIMEOUT_MS });
   return (await found.jsonValue()) as number;
 }
 

@@ -1,24 +1,24 @@
-import type { CDPSession } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 
-/** Requests and bytes of a page. */
+/** Requests and bytes of a page and its workers. */
 export interface Traffic {
   /** Requests other than those of the console's own files. */
-  readonly requests: readonly string[];
-  /** Bytes as transferred, that is compressed, of these requests. */
+  readonly requests: number;
+  /** Bytes as transferred, that is compressed, of those that have ended. */
   readonly bytes: number;
 }
 
 /** Counts the requests of a page from now on. */
-export async function recordTraffic(session: CDPSession): Promise<() => Traffic> {
-  const paths = new Map<string, string>();
-  let bytes = 0;
-  await session.send("Network.enable");
-  session.on("Network.requestWillBeSent", ({ requestId, request }) => {
-    const { pathname } = new URL(request.url);
-    if (!pathname.startsWith("/console")) paths.set(requestId, pathname);
+export function recordTraffic(page: Page): () => Promise<Traffic> {
+  const requests: Request[] = [];
+  const finished = new Set<Request>();
+  page.on("request", (request) => {
+    if (!new URL(request.url()).pathname.startsWith("/console")) requests.push(request);
   });
-  session.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
-    if (paths.has(requestId)) bytes += encodedDataLength;
-  });
-  return () => ({ requests: [...paths.values()], bytes });
+  page.on("requestfinished", (request) => finished.add(request));
+  return async () => {
+    let bytes = 0;
+    for (const request of requests) if (finished.has(request)) bytes += (await request.sizes()).responseBodySize;
+    return { requests: requests.length, bytes };
+  };
 }
