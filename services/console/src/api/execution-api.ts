@@ -5,7 +5,7 @@ import type {
   ExecutionListJson,
   WorkflowExecutionGetDataResponseJson,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type { NodeExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import type { NodeExecutionJson, NodeExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import type { TaskExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { type ExecutionKey, listParameters, type ListQuery, type Scope } from "./scope.js";
 
@@ -15,6 +15,7 @@ export interface ExecutionApi {
   /** Inputs and outputs. */
   getData(key: ExecutionKey, signal: AbortSignal): Promise<WorkflowExecutionGetDataResponseJson>;
   listNodes(key: ExecutionKey, query: ListQuery, signal: AbortSignal): Promise<NodeExecutionListJson>;
+  getNode(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionJson>;
   /** Attempts of a node. */
   listAttempts(key: ExecutionKey, node: string, signal: AbortSignal): Promise<TaskExecutionListJson>;
   abort(key: ExecutionKey, cause: string): Promise<void>;
@@ -38,6 +39,8 @@ export function executionApi(rest: RestClient): ExecutionApi {
     getData: ({ project, domain, name }, signal) => rest.call(pathOf("api/v1/data/executions", project, domain, name), { signal }),
     listNodes: ({ project, domain, name }, query, signal) =>
       rest.call(pathOf("api/v1/node_executions", project, domain, name), { query: listParameters(query), signal }),
+    getNode: ({ project, domain, name }, node, signal) =>
+      rest.call(pathOf("api/v1/node_executions", project, domain, name, node), { signal }),
     listAttempts: ({ project, domain, name }, node, signal) =>
       rest.call(pathOf("api/v1/task_executions", project, domain, name, node), { query: { limit: MAX_ATTEMPTS }, signal }),
     abort: async (key, cause) => {

@@ -4,7 +4,7 @@ import type { ExecutionKey } from "../../api/scope.js";
 import { Copy } from "../../control/copy.js";
 import { ErrorPanel } from "../../control/error-panel.js";
 import { literalText } from "../../literal/literal-text.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import styles from "./inputs-and-outputs.module.css";
 import { dataQuery } from "./queries.js";
 

@@ -2,7 +2,7 @@ import type { NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execut
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { ExecutionKey } from "../../api/scope.js";
-import type { App } from "../../session/app.js";
+import type { App } from "../../app/app.js";
 
 const REFRESH_MS = 3_000;
 /** Failed nodes that are read: an error that more have is the same error. */
@@ -53,6 +53,15 @@ export function dataQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: b
   return queryOptions({
     queryKey: ["data", key, ended],
     queryFn: ({ signal }) => api.executions.getData(key, signal),
+    staleTime: Infinity,
+  });
+}
+
+/** A node with its error in full. */
+export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
+  return queryOptions({
+    queryKey: ["node", key, node],
+    queryFn: ({ signal }) => api.executions.getNode(key, node, signal),
     staleTime: Infinity,
   });
 }

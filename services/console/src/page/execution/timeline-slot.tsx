@@ -4,7 +4,7 @@ import type { ExecutionKey } from "../../api/scope.js";
 import { Empty, ErrorPanel } from "../../control/error-panel.js";
 import { Table } from "../../control/table.js";
 import type { ExecutionSearch } from "../../route/execution-search.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import { nodeColumns, nodeRows } from "./node-rows.js";
 import { nodesQuery } from "./queries.js";
 
