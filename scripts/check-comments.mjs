@@ -22,7 +22,7 @@ const UNNAMED = /\b(nobody|somebody|likes|whoever)\b/i;
 const folders = process.argv.length > 2 ? process.argv.slice(2) : ["."];
 const problems = [];
 for (const folder of folders)
-  for (const file of sourceFiles(resolve(root, folder), /\.(ts|mjs|proto)$/)) if (!FOREIGN.test(relative(root, file))) check(file);
+  for (const file of sourceFiles(resolve(root, folder), /\.(tsx?|mjs|proto)$/)) if (!FOREIGN.test(relative(root, file))) check(file);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 

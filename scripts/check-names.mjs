@@ -41,11 +41,11 @@ function problemsOf(file) {
   // Clients import the published IDL by its own names.
   if (file.startsWith("idl/flyteidl/")) return [];
   const found = EMPTY_NAMES.test(file) ? [`${file}: the name says nothing; name the concept`] : [];
-  if (!/\.(ts|mjs)$/.test(file) || file.includes("/gen/")) return found;
+  if (!/\.(tsx?|mjs)$/.test(file) || file.includes("/gen/")) return found;
   const text = read(file);
   if (text === undefined) return [];
   found.push(...wordProblems(file));
-  if (!file.endsWith(".ts")) return found;
+  if (!/\.tsx?$/.test(file)) return found;
   if (/^export \* from/m.test(text)) found.push(`${file}: star export; name every export`);
   if (basename(file) === "index.ts" && !file.endsWith("/src/index.ts") && !AREA_FACE.test(file))
     found.push(`${file}: an index below a package's root`);

@@ -2,6 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
+/** Files beside `src` that build a package. */
+const BUILD_FILES = ["build.mjs", "vite.config.ts"];
 /** Folders without hand-written code. */
 const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
 
@@ -9,7 +11,7 @@ const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
  * Yields the paths of the hand-written files below a folder whose names match; by default, of
  * TypeScript and JavaScript modules.
  */
-export function* sourceFiles(folder, names = /\.(ts|mjs)$/) {
+export function* sourceFiles(folder, names = /\.(tsx?|mjs)$/) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith(".")) yield* sourceFiles(path, names);
@@ -17,15 +19,21 @@ export function* sourceFiles(folder, names = /\.(ts|mjs)$/) {
   }
 }
 
-/** Lists the source files of a package: the product and, beside it, its simulation. */
+/**
+ * Lists the source files of a package: the product and, beside it, its simulation and its build.
+ */
 export function packageFiles(folder) {
   const folders = ["src", "simulation"].map((name) => join(folder, name)).filter((path) => existsSync(path));
-  return folders.flatMap((path) => [...sourceFiles(path)]);
+  const build = BUILD_FILES.map((name) => join(folder, name)).filter((path) => existsSync(path));
+  return [...folders.flatMap((path) => [...sourceFiles(path)]), ...build];
 }
 
-/** Reports whether a file serves tests only: a test, a fixture, part of a simulation or harness. */
+/**
+ * Reports whether a file is no part of the product: a test, a fixture, part of a simulation or
+ * harness, or a build.
+ */
 export function isForTests(file) {
-  return /\.(test|fixture)\.ts$|\/(simulation|harness)\//.test(file);
+  return /\.(test|fixture)\.tsx?$|\/(simulation|harness)\/|\/(build\.mjs|vite\.config\.ts)$/.test(file);
 }
 
 /** Lists the modules that a parsed file imports or re-exports; dynamic imports if by a literal. */

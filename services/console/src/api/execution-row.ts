@@ -1,10 +1,12 @@
+import { errorTitle } from "../format/error-title.js";
+import { isGiven } from "../format/given.js";
 import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { readDurationMs } from "../format/duration.js";
 import { executionPhaseLook, type PhaseLook } from "../format/phase.js";
 import { readTimeMs } from "../format/time.js";
 import type { ExecutionKey } from "./scope.js";
 
-/** Who or what started an execution. */
+/** Person or thing that started an execution. */
 export interface Starter {
   readonly kind: "person" | "schedule" | "execution" | "trigger";
   readonly name: string;
@@ -26,11 +28,9 @@ export interface ExecutionRow {
   readonly durationMs: number | undefined;
   readonly cluster: string;
   readonly tags: readonly string[];
-  /** First line of the error. */
+  /** Line of the error that says most. */
   readonly error: string;
 }
-
-const MAX_ERROR = 200;
 
 export function executionRow({ id, spec, closure }: ExecutionJson): ExecutionRow {
   const { project = "", domain = "", name = "" } = id ?? {};
@@ -48,7 +48,7 @@ export function executionRow({ id, spec, closure }: ExecutionJson): ExecutionRow
     durationMs: look.terminal ? readDurationMs(closure?.duration) : undefined,
     cluster: spec?.metadata?.systemMetadata?.executionCluster ?? "",
     tags: spec?.tags ?? [],
-    error: (closure?.error?.message ?? "").trim().split("\n", 1)[0]?.slice(0, MAX_ERROR) ?? "",
+    error: isGiven(closure?.error) ? errorTitle(closure.error.message ?? "", closure.error.code ?? "") : "",
   };
 }
 

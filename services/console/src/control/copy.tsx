@@ -1,4 +1,4 @@
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import { IconButton } from "./button.js";
 
 /** Copies a text to the clipboard. */

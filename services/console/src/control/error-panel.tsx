@@ -1,5 +1,5 @@
 import { RestError } from "@flyte-ts/client/browser";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import { Button } from "./button.js";
 import styles from "./error-panel.module.css";
 import { Icon } from "./icon.js";
@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 
 interface ErrorPanelProps {
   readonly error: Error;
-  /** What could not be done: `Executions cannot be listed`. */
+  /** Act that failed: `Executions cannot be listed`. */
   readonly title: string;
   onRetry?(): void;
 }

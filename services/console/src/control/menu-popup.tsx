@@ -16,7 +16,7 @@ interface MenuPopupProps {
 export function MenuPopup({ label, items, anchor, onClose }: MenuPopupProps) {
   return (
     <BaseMenu.Root open modal={false} onOpenChange={(open) => !open && onClose()}>
-      <BaseMenu.Portal>
+      <BaseMenu.Portal container={document.getElementById("main")}>
         <BaseMenu.Positioner anchor={anchor} align="start" sideOffset={4} className={styles.positioner ?? ""}>
           <BaseMenu.Popup className={styles.popup ?? ""} aria-label={label} finalFocus={anchor}>
             {items.map((item) => (

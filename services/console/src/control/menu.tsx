@@ -57,7 +57,7 @@ export function Menu({ label, items, children, icon, kind = "plain", trigger, on
         (children === undefined && icon !== undefined ? (
           <IconButton icon={icon} label={label} {...props} />
         ) : (
-          <Button kind={kind} {...(icon && { icon })} {...props} aria-label={label}>
+          <Button kind={kind} {...(icon && { icon })} {...props}>
             {children}
             <Icon name="chevronDown" small />
           </Button>

@@ -2,11 +2,13 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import { classes } from "./classes.js";
 import styles from "./table.module.css";
-import { useIsPhone } from "./use-is-phone.js";
+import { useIsPhone } from "./use-phone.js";
 
 export interface Column<Row> {
   readonly id: string;
   readonly title: string;
+  /** Leaves the title to assistive technology. */
+  readonly hiddenTitle?: boolean;
   /** Width as a track of a grid: `minmax(12ch, 1fr)`. */
   readonly track: string;
   /** Aligns numbers at their end. */
@@ -66,9 +68,9 @@ export function Table<Row>({ label, columns, rows, rowId, isSelected, current, t
     <div ref={scroller} className={styles.scroller} role="table" aria-label={label} aria-rowcount={total ?? rows.length + 1} tabIndex={0}>
       <div role="rowgroup">
         <div role="row" aria-rowindex={1} className={styles.header} style={tracks}>
-          {columns.map(({ id, title, end: atEnd }) => (
+          {columns.map(({ id, title, hiddenTitle, end: atEnd }) => (
             <div key={id} role="columnheader" className={classes(styles.heading, atEnd && styles.end)}>
-              {title}
+              <span className={hiddenTitle ? styles.unseen : undefined}>{title}</span>
             </div>
           ))}
         </div>

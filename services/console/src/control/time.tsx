@@ -1,6 +1,6 @@
 import { formatDuration } from "../format/duration.js";
 import { formatRfc3339, formatTime } from "../format/time.js";
-import { useNow, usePreferences } from "../session/app.js";
+import { useNow, usePreferences } from "../app/app.js";
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import { IconButton } from "./button.js";
 import { classes } from "./classes.js";
 import { Icon } from "./icon.js";

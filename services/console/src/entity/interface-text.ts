@@ -1,3 +1,4 @@
+import { isGiven } from "../format/given.js";
 import type { TypedInterfaceJson, VariableMapJson } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { LiteralTypeJson } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
@@ -15,12 +16,12 @@ function variablesText(map: VariableMapJson | undefined): string {
 
 /** Formats a type in the words of Flyte: `list[integer]`. */
 export function typeText(type: LiteralTypeJson | undefined): string {
-  if (type?.collectionType != null) return `list[${typeText(type.collectionType)}]`;
-  if (type?.mapValueType != null) return `map[${typeText(type.mapValueType)}]`;
-  if (type?.unionType != null) return (type.unionType.variants ?? []).map(typeText).join(" | ");
-  if (type?.blob != null) return type.blob.dimensionality === "MULTIPART" ? "directory" : "file";
-  if (type?.structuredDatasetType != null) return "structured dataset";
-  if (type?.schema != null) return "schema";
-  if (type?.enumType != null) return "enum";
+  if (isGiven(type?.collectionType)) return `list[${typeText(type.collectionType)}]`;
+  if (isGiven(type?.mapValueType)) return `map[${typeText(type.mapValueType)}]`;
+  if (isGiven(type?.unionType)) return (type.unionType.variants ?? []).map(typeText).join(" | ");
+  if (isGiven(type?.blob)) return type.blob.dimensionality === "MULTIPART" ? "directory" : "file";
+  if (isGiven(type?.structuredDatasetType)) return "structured dataset";
+  if (isGiven(type?.schema)) return "schema";
+  if (isGiven(type?.enumType)) return "enum";
   return (type?.simple ?? "any").toLowerCase();
 }

@@ -3,7 +3,7 @@ import { Empty, ErrorPanel } from "../control/error-panel.js";
 import { SearchInput } from "../control/field.js";
 import { Key, Pill } from "../control/pill.js";
 import { type Column, Table } from "../control/table.js";
-import { useKeys } from "../keys/use-keys.js";
+import { useKeys } from "../app/use-keys.js";
 import styles from "./name-list.module.css";
 import { useRowKeys } from "./use-row-keys.js";
 

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../api/execution-row.js";
 import type { EntityKind } from "../api/registry-api.js";
 import type { ListQuery, Scope } from "../api/scope.js";
-import type { App } from "../session/app.js";
+import type { App } from "../app/app.js";
 import { term } from "../route/filter-expression.js";
 
 const RECENT = 100;

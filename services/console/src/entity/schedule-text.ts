@@ -1,9 +1,10 @@
+import { isGiven } from "../format/given.js";
 import type { LaunchPlanJson } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 
 /** Formats the schedule of a launch plan: `every 5 minutes`, `0 2 * * *`; undefined for none. */
 export function scheduleText({ spec }: LaunchPlanJson): string | undefined {
   const { cronSchedule, rate, cronExpression } = spec?.entityMetadata?.schedule ?? {};
-  if (rate != null) {
+  if (isGiven(rate)) {
     const unit = (rate.unit ?? "MINUTE").toLowerCase();
     return rate.value === 1 ? `every ${unit}` : `every ${rate.value ?? 0} ${unit}s`;
   }

@@ -101,8 +101,9 @@ export function executionColumns(selection: Selection | undefined): readonly Col
 function selectColumn({ selected, toggle }: Selection): Column<ExecutionRow> {
   return {
     id: "select",
-    title: "",
-    track: "max-content",
+    title: "Select",
+    track: "var(--select)",
+    hiddenTitle: true,
     card: "select",
     cell: (row) => (
       <input

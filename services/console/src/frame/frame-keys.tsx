@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { Scope } from "../api/scope.js";
 import type { KeyAct } from "../keys/key-map.js";
-import { useKeys } from "../keys/use-keys.js";
+import { useKeys } from "../app/use-keys.js";
 import { PLACES, SCOPE_PATH } from "./navigation.js";
 
 interface FrameKeysProps {

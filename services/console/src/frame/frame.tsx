@@ -1,7 +1,7 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Toasts } from "../control/toasts.js";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import styles from "./frame.module.css";
 import { FrameKeys } from "./frame-keys.js";
 import { Navigation } from "./navigation-bar.js";
@@ -38,7 +38,7 @@ export function Frame() {
   );
 }
 
-/** Content, which takes the focus when another page opens, so that it is read from its beginning. */
+/** Content. It takes the focus when another page opens, and is read from its beginning. */
 function Main() {
   const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });

@@ -1,7 +1,7 @@
 import { Fragment } from "react";
 import { Dialog } from "../control/dialog.js";
 import { Key } from "../control/pill.js";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import type { KeyAct } from "../keys/key-map.js";
 import styles from "./keys-dialog.module.css";
 

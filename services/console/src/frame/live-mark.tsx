@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { classes } from "../control/classes.js";
 import { formatAge } from "../format/duration.js";
-import { useNow } from "../session/app.js";
+import { useNow } from "../app/app.js";
 import styles from "./live-mark.module.css";
 
 /** State of the page's data: live, or since when they are old. */

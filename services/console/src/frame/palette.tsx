@@ -5,7 +5,7 @@ import { classes } from "../control/classes.js";
 import { Dialog } from "../control/dialog.js";
 import { SearchInput } from "../control/field.js";
 import { Icon } from "../control/icon.js";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import type { PaletteProps } from "./palette-dialog.js";
 import { findEntries, type PaletteEntry, placeEntries, nameEntries, actEntries } from "./palette-entries.js";
 import styles from "./palette.module.css";

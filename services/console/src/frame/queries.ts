@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Scope } from "../api/scope.js";
 import type { EntityKind } from "../api/registry-api.js";
-import type { App } from "../session/app.js";
+import type { App } from "../app/app.js";
 
 const MINUTE_MS = 60_000;
 /** Names that the palette knows of each kind. */

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Scope } from "../api/scope.js";
 import { Icon } from "../control/icon.js";
 import { Menu, type MenuItem } from "../control/menu.js";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import { projectsQuery } from "./queries.js";
 import { SCOPE_PATH } from "./navigation.js";
 import styles from "./scope-chooser.module.css";

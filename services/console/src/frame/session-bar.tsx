@@ -1,5 +1,5 @@
 import { Button } from "../control/button.js";
-import { useApp, useSessionState } from "../session/app.js";
+import { useApp, useSessionState } from "../app/app.js";
 import styles from "./session-bar.module.css";
 
 /** Bar of a session that only its user can renew. */

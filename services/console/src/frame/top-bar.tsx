@@ -3,7 +3,7 @@ import type { Scope } from "../api/scope.js";
 import { Icon, type IconName } from "../control/icon.js";
 import { Menu } from "../control/menu.js";
 import { Key } from "../control/pill.js";
-import { useApp, usePreferences } from "../session/app.js";
+import { useApp, usePreferences } from "../app/app.js";
 import type { ThemeChoice } from "../session/preferences.js";
 import { Breadcrumb } from "./breadcrumb.js";
 import { LiveMark } from "./live-mark.js";
@@ -20,14 +20,18 @@ export function TopBar({ scope, onSearch }: { readonly scope: Scope | undefined;
   return (
     <header className={styles.bar}>
       <Breadcrumb scope={scope} />
-      <button type="button" className={styles.search} onClick={onSearch} aria-label="Search or jump to">
+      <button type="button" className={styles.search} onClick={onSearch}>
         <Icon name="search" small />
-        <span>Search or jump to…</span>
-        <Key>⌘K</Key>
+        <span className={styles.text}>Search or jump to…</span>
+        <span className={styles.key}>
+          <Key>⌘K</Key>
+        </span>
       </button>
       <LiveMark />
-      <ZoneMenu />
-      <ThemeMenu />
+      <span className={styles.menus}>
+        <ZoneMenu />
+        <ThemeMenu />
+      </span>
       <Link to="/projects" className={styles.projects} aria-label="Projects" title="Projects">
         <Icon name="box" />
       </Link>

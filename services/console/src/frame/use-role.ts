@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Scope } from "../api/scope.js";
-import { useApp } from "../session/app.js";
+import { useApp } from "../app/app.js";
 import { accessQuery } from "./queries.js";
 
 const ROLES = ["viewer", "runner", "contributor", "admin"] as const;

@@ -1,3 +1,4 @@
+import { isGiven } from "../format/given.js";
 import type { LiteralJson, ScalarJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /** A value as text. */
@@ -11,26 +12,26 @@ const INDENT = 2;
 
 /** Formats a literal: scalars as they are, collections as JSON, data elsewhere by their address. */
 export function literalText(literal: LiteralJson): LiteralText {
-  if (literal.scalar != null) return scalarText(literal.scalar);
-  if (literal.collection != null) return { type: "list", text: json(valueOf(literal)) };
-  if (literal.map != null) return { type: "map", text: json(valueOf(literal)) };
-  if (literal.offloadedMetadata != null) return { type: "offloaded", text: literal.offloadedMetadata.uri ?? "" };
+  if (isGiven(literal.scalar)) return scalarText(literal.scalar);
+  if (isGiven(literal.collection)) return { type: "list", text: json(valueOf(literal)) };
+  if (isGiven(literal.map)) return { type: "map", text: json(valueOf(literal)) };
+  if (isGiven(literal.offloadedMetadata)) return { type: "offloaded", text: literal.offloadedMetadata.uri ?? "" };
   return { type: "none", text: "none" };
 }
 
 function scalarText(scalar: ScalarJson): LiteralText {
   const { primitive, blob, structuredDataset, schema, generic, union, error } = scalar;
-  if (primitive != null) {
+  if (isGiven(primitive)) {
     const [[name, value] = ["", ""]] = Object.entries(primitive);
     return { type: PRIMITIVES[name] ?? name, text: String(value) };
   }
-  if (blob != null) return { type: blob.metadata?.type?.dimensionality === "MULTIPART" ? "directory" : "file", text: blob.uri ?? "" };
-  if (structuredDataset != null) return { type: "structured dataset", text: structuredDataset.uri ?? "" };
-  if (schema != null) return { type: "schema", text: schema.uri ?? "" };
-  if (generic != null) return { type: "struct", text: json(generic) };
-  if (union?.value != null) return literalText(union.value);
-  if (error != null) return { type: "error", text: error.message ?? "" };
-  if (scalar.binary != null) return { type: scalar.binary.tag ?? "binary", text: scalar.binary.value ?? "" };
+  if (isGiven(blob)) return { type: blob.metadata?.type?.dimensionality === "MULTIPART" ? "directory" : "file", text: blob.uri ?? "" };
+  if (isGiven(structuredDataset)) return { type: "structured dataset", text: structuredDataset.uri ?? "" };
+  if (isGiven(schema)) return { type: "schema", text: schema.uri ?? "" };
+  if (isGiven(generic)) return { type: "struct", text: json(generic) };
+  if (isGiven(union?.value)) return literalText(union.value);
+  if (isGiven(error)) return { type: "error", text: error.message ?? "" };
+  if (isGiven(scalar.binary)) return { type: scalar.binary.tag ?? "binary", text: scalar.binary.value ?? "" };
   return { type: "none", text: "none" };
 }
 
@@ -45,15 +46,15 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 
 /** Returns a literal as a value of JSON; integers stay texts where JSON would lose digits. */
 function valueOf(literal: LiteralJson): unknown {
-  if (literal.collection != null) return (literal.collection.literals ?? []).map(valueOf);
-  if (literal.map != null)
+  if (isGiven(literal.collection)) return (literal.collection.literals ?? []).map(valueOf);
+  if (isGiven(literal.map))
     return Object.fromEntries(Object.entries(literal.map.literals ?? {}).map(([key, value]) => [key, valueOf(value)]));
   const { primitive, generic, union } = literal.scalar ?? {};
-  if (union?.value != null) return valueOf(union.value);
-  if (generic != null) return generic;
+  if (isGiven(union?.value)) return valueOf(union.value);
+  if (isGiven(generic)) return generic;
   if (primitive?.integer !== undefined)
     return Number.isSafeInteger(Number(primitive.integer)) ? Number(primitive.integer) : primitive.integer;
-  if (primitive != null) return Object.values(primitive)[0];
+  if (isGiven(primitive)) return Object.values(primitive)[0];
   return literalText(literal).text;
 }
 

@@ -27,7 +27,7 @@ export function createSession(clock: Clock, send: typeof fetch = fetch.bind(glob
     state = next;
     for (const listener of listeners) listener();
   };
-  /** Renews by the refresh token. The redirect that follows is not needed: the cookie comes before. */
+  /** Renews by the refresh token. Its answer sets the cookie; the redirect in it is not needed. */
   const renew = (): Promise<void> => {
     renewal ??= send(LOGIN, { redirect: "manual" })
       .then(() => undefined)

@@ -1,3 +1,4 @@
+import { errorTitle } from "../../format/error-title.js";
 import type { TaskExecutionJson } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { Icon } from "../../control/icon.js";
 import { PhaseMark } from "../../control/phase-mark.js";
@@ -5,7 +6,6 @@ import { Duration, Time } from "../../control/time.js";
 import { readDurationMs } from "../../format/duration.js";
 import { nodePhaseLook } from "../../format/phase.js";
 import { readTimeMs } from "../../format/time.js";
-import { titleOf, failureOf } from "./error-groups.js";
 import styles from "./attempts.module.css";
 import { webLink } from "./web-link.js";
 
@@ -20,7 +20,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly TaskExecuti
           <li key={id?.retryAttempt} className={styles.attempt}>
             <PhaseMark look={nodePhaseLook(closure?.phase)} text={`Attempt ${(id?.retryAttempt ?? 0) + 1}`} />
             <span className={styles.message}>
-              {closure?.error ? titleOf(failureOf(closure.error, undefined, undefined)) : closure?.reason}
+              {closure?.error ? errorTitle(closure.error.message ?? "", closure.error.code ?? "") : closure?.reason}
             </span>
             {closure?.logs?.map(({ uri, name }) => {
               const href = webLink(uri);

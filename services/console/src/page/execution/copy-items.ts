@@ -1,6 +1,6 @@
 import type { ExecutionKey } from "../../api/scope.js";
 import type { MenuItem } from "../../control/menu.js";
-import type { ToastStore } from "../../control/toast-store.js";
+import type { ToastStore } from "../../session/toast-store.js";
 
 /** Ways to name an execution elsewhere: each copies a text. */
 export function copyItems(key: ExecutionKey, toasts: ToastStore): readonly MenuItem[] {

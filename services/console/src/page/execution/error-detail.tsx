@@ -4,11 +4,11 @@ import { Copy } from "../../control/copy.js";
 import { PhaseMark } from "../../control/phase-mark.js";
 import { Pill } from "../../control/pill.js";
 import { EXECUTION_PHASES } from "../../format/phase.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
 import type { Failure } from "./error-groups.js";
-import { attemptsQuery } from "./queries.js";
+import { attemptsQuery, nodeQuery } from "./queries.js";
 import { splitTraceback } from "./traceback.js";
 
 interface ErrorDetailProps {
@@ -18,8 +18,12 @@ interface ErrorDetailProps {
 
 /** Message of a failure in full, its own frames first in sight, and the node's attempts. */
 export function ErrorDetail({ failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
-  const { node, code, kind, message } = failure;
-  const attempts = useQuery({ ...attemptsQuery(useApp(), { project, domain, name }, node ?? ""), enabled: node !== undefined });
+  const { node, code, kind, isComplete } = failure;
+  const app = useApp();
+  const key = { project, domain, name };
+  const whole = useQuery({ ...nodeQuery(app, key, { node: node ?? "", version: 0 }), enabled: !isComplete && node !== undefined });
+  const message = whole.data?.closure?.error?.message ?? failure.message;
+  const attempts = useQuery({ ...attemptsQuery(app, key, node ?? ""), enabled: node !== undefined });
   return (
     <section className={styles.detail} aria-label="Error">
       <h2 className={styles.title}>

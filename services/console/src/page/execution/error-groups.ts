@@ -1,4 +1,4 @@
-import type { ExecutionErrorJson } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { errorTitle } from "../../format/error-title.js";
 
 /** Failure of one node, or of the execution itself. */
 export interface Failure {
@@ -6,6 +6,8 @@ export interface Failure {
   readonly node: string | undefined;
   readonly code: string;
   readonly message: string;
+  /** False: the list has cut the message short. */
+  readonly isComplete: boolean;
   /** Kind of the error: `USER`, `SYSTEM`. */
   readonly kind: string;
   readonly endedMs: number | undefined;
@@ -19,12 +21,16 @@ export interface ErrorGroup {
   readonly failures: readonly Failure[];
 }
 
-/** Makes a failure of an error. */
-export function failureOf(error: ExecutionErrorJson | undefined, node: string | undefined, endedMs: number | undefined): Failure {
-  return { node, code: error?.code ?? "", message: error?.message ?? "", kind: error?.kind ?? "UNKNOWN", endedMs };
+/** Bytes after which lists cut messages short, less the longest character. */
+const CUT_BYTES = 97;
+
+/** Completes a message of a list, where the execution's error is the same one. */
+export function completeMessage(listed: string, ofExecution: string): Pick<Failure, "message" | "isComplete"> {
+  if (new TextEncoder().encode(listed).length < CUT_BYTES) return { message: listed, isComplete: true };
+  return ofExecution.startsWith(listed) ? { message: ofExecution, isComplete: true } : { message: listed, isComplete: false };
 }
 
-/** Groups failures by their code and message without its numbers and quoted names, largest first. */
+/** Groups failures by code and message, without its numbers and quoted names; largest first. */
 export function groupFailures(failures: readonly Failure[]): readonly ErrorGroup[] {
   const groups = new Map<string, Failure[]>();
   for (const failure of failures) {
@@ -32,7 +38,7 @@ export function groupFailures(failures: readonly Failure[]): readonly ErrorGroup
     groups.set(key, [...(groups.get(key) ?? []), failure]);
   }
   return [...groups.entries()]
-    .map(([key, members]) => ({ id: hashOf(key), title: titleOf(members[0]), failures: members }))
+    .map(([key, members]) => ({ id: hashOf(key), title: errorTitle(members[0]?.message ?? "", members[0]?.code ?? ""), failures: members }))
     .sort((one, other) => other.failures.length - one.failures.length);
 }
 
@@ -43,20 +49,6 @@ export function patternOf(message: string): string {
     .replace(/"[^"\n]*"|'[^'\n]*'/g, "NAME")
     .replace(/\b[0-9a-z]*\d[0-9a-z-]*\b/gi, "N")
     .trim();
-}
-
-const MAX_TITLE = 160;
-/** Last line of a Python traceback: `ValueError: column is missing`. */
-const EXCEPTION = /^\s*(?:[\w.]+\.)?(\w*(?:Error|Exception|Interrupt|Exit|Warning|Timeout)\w*)\b:? ?(.*)$/;
-
-/** Returns the line of a failure that says most: its last exception, else the first line. */
-export function titleOf(failure: Failure | undefined): string {
-  const lines = (failure?.message ?? "").split("\n").filter((line) => line.trim() !== "");
-  const exception = lines.map((line) => EXCEPTION.exec(line)).findLast((match) => match !== null);
-  const text =
-    exception === undefined || exception === null ? (lines[0] ?? "") : `${exception[1]}${exception[2] === "" ? "" : `: ${exception[2]}`}`;
-  const title = text.trim().slice(0, MAX_TITLE);
-  return title === "" ? (failure?.code ?? "") || "No message" : title;
 }
 
 /** Short stable id of a text. */

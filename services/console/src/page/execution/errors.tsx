@@ -1,3 +1,4 @@
+import { isGiven } from "../../format/given.js";
 import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import type { UseQueryResult } from "@tanstack/react-query";
@@ -7,7 +8,7 @@ import { readTimeMs } from "../../format/time.js";
 import type { ExecutionSearch } from "../../route/execution-search.js";
 import { ErrorDetail } from "./error-detail.js";
 import { ErrorList } from "./error-list.js";
-import { type Failure, failureOf, groupFailures } from "./error-groups.js";
+import { completeMessage, type Failure, groupFailures } from "./error-groups.js";
 
 interface ErrorsProps {
   readonly execution: ExecutionJson;
@@ -53,7 +54,16 @@ export function failuresOf(execution: ExecutionJson, nodes: readonly NodeExecuti
   const failed = nodes.filter(({ closure }) => closure?.error !== undefined && closure.error !== null);
   const leaves = failed.filter(({ metadata }) => metadata?.isParentNode !== true || metadata.isArray === true);
   const shown = leaves.length > 0 ? leaves : failed;
-  if (shown.length > 0) return shown.map(({ id, closure }) => failureOf(closure?.error, id?.nodeId, readTimeMs(closure?.updatedAt)));
-  const error = execution.closure?.error;
-  return error === undefined || error === null ? [] : [failureOf(error, undefined, readTimeMs(execution.closure?.updatedAt))];
+  const own = execution.closure?.error;
+  if (shown.length > 0)
+    return shown.map(({ id, closure }) => ({
+      node: id?.nodeId,
+      code: closure?.error?.code ?? "",
+      kind: closure?.error?.kind ?? "UNKNOWN",
+      endedMs: readTimeMs(closure?.updatedAt),
+      ...completeMessage(closure?.error?.message ?? "", own?.message ?? ""),
+    }));
+  if (!isGiven(own)) return [];
+  const { code = "", kind = "UNKNOWN", message = "" } = own;
+  return [{ node: undefined, code, kind, message, isComplete: true, endedMs: readTimeMs(execution.closure?.updatedAt) }];
 }

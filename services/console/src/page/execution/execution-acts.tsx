@@ -8,8 +8,8 @@ import { CauseDialog } from "../../control/cause-dialog.js";
 import { Menu } from "../../control/menu.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
 import { useRights } from "../../frame/use-role.js";
-import { useKeys } from "../../keys/use-keys.js";
-import { useApp } from "../../session/app.js";
+import { useKeys } from "../../app/use-keys.js";
+import { useApp } from "../../app/app.js";
 import { copyItems } from "./copy-items.js";
 import styles from "./execution-acts.module.css";
 

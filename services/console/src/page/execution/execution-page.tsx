@@ -3,9 +3,9 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ErrorPanel } from "../../control/error-panel.js";
 import { Tabs } from "../../control/tabs.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
-import { useKeys } from "../../keys/use-keys.js";
+import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import { Errors } from "./errors.js";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
@@ -14,9 +14,9 @@ import { InputsAndOutputs } from "./inputs-and-outputs.js";
 import { executionQuery, failedNodesQuery } from "./queries.js";
 import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
-import { TimelineTab } from "./timeline-tab.js";
-import { useNodeTable } from "./use-node-table.js";
-import { useReadOnChange } from "./use-read-on-change.js";
+import { TimelineTab } from "./timeline/timeline-tab.js";
+import { useNodeTable } from "./timeline/use-node-table.js";
+import { useReadOnChange } from "./timeline/use-read-on-change.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ExecutionKey } from "../../api/scope.js";
 import { ErrorPanel } from "../../control/error-panel.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import styles from "./inputs-and-outputs.module.css";
 import { dataQuery } from "./queries.js";
 import { Values } from "./values.js";

@@ -2,7 +2,7 @@ import type { NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execut
 import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { ExecutionKey } from "../../api/scope.js";
-import type { App } from "../../session/app.js";
+import type { App } from "../../app/app.js";
 
 const REFRESH_MS = 3_000;
 /** Failed nodes that are read: an error that more have is the same error. */
@@ -41,27 +41,27 @@ export function dataQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: b
   });
 }
 
-/** Attempts of a node. */
-export function attemptsQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
-  return queryOptions({
-    queryKey: ["attempts", key, node],
-    queryFn: async ({ signal }) => (await api.executions.listAttempts(key, node, signal)).taskExecutions ?? [],
-  });
-}
-
 /** State of a node; `version` changes with it. */
 export interface NodeVersion {
   readonly node: string;
   readonly version: number;
 }
 
-/** A node. */
+/** A node with its error in full; it is read once for each version. */
 export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, { node, version }: NodeVersion) {
   return queryOptions({
     queryKey: ["node", key, node, version],
     queryFn: ({ signal }) => api.executions.getNode(key, node, signal),
     placeholderData: (before) => before,
     staleTime: Infinity,
+  });
+}
+
+/** Attempts of a node. */
+export function attemptsQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
+  return queryOptions({
+    queryKey: ["attempts", key, node],
+    queryFn: async ({ signal }) => (await api.executions.listAttempts(key, node, signal)).taskExecutions ?? [],
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { settingsOf } from "./settings-of.js";
+import { settingsOf } from "./settings-facts.js";
 import styles from "./settings.module.css";
 
 /** Settings that an execution ran with. */

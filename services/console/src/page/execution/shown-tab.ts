@@ -17,7 +17,7 @@ export const TAB_TITLES: readonly TabTitle[] = [
   { id: "json", title: "JSON", key: "J" },
 ];
 
-/** Returns the view that is shown: a failed execution opens at its errors, another at its timeline. */
+/** Returns the view that is shown: failed executions open at Errors, others at Timeline. */
 export function shownTab(chosen: ExecutionTab, look: PhaseLook | undefined): TabTitle["id"] | undefined {
   if (chosen !== "auto") return chosen;
   if (look === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { ExecutionKey, Scope } from "../../api/scope.js";
 import { Button, IconButton } from "../../control/button.js";
 import { CauseDialog } from "../../control/cause-dialog.js";
 import { useRights } from "../../frame/use-role.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import { type BulkResult, runBulk } from "./bulk.js";
 import styles from "./bulk-bar.module.css";
 import { BulkResults } from "./bulk-results.js";

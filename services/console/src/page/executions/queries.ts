@@ -4,7 +4,7 @@ import { executionRow } from "../../api/execution-row.js";
 import type { ListQuery, Scope } from "../../api/scope.js";
 import type { ExecutionsSearch } from "../../route/executions-search.js";
 import { executionFilters } from "../../route/filter-expression.js";
-import type { App } from "../../session/app.js";
+import type { App } from "../../app/app.js";
 
 export const PAGE_SIZE = 100;
 /** Executions that the page looks for anew, and how often. */

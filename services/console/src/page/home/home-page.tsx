@@ -9,7 +9,7 @@ import { formatDuration } from "../../format/duration.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import { FirstRun } from "./first-run.js";
 import styles from "./home-page.module.css";
 import { failuresQuery, RECENT, recentQuery } from "./queries.js";

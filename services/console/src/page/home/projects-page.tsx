@@ -5,7 +5,7 @@ import { Empty, ErrorPanel } from "../../control/error-panel.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
 import { projectsQuery } from "../../frame/queries.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import styles from "./projects-page.module.css";
 
 /** All projects and their domains. */

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { Scope } from "../../api/scope.js";
-import type { App } from "../../session/app.js";
+import type { App } from "../../app/app.js";
 
 const REFRESH_MS = 15_000;
 /** Executions that the page counts and draws. */

@@ -3,7 +3,7 @@ import { Navigate } from "@tanstack/react-router";
 import { Empty, ErrorPanel } from "../../control/error-panel.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
 import { projectsQuery } from "../../frame/queries.js";
-import { useApp, usePreferences } from "../../session/app.js";
+import { useApp, usePreferences } from "../../app/app.js";
 
 /** Entry: leads to the project and domain that were open last, else to the first ones. */
 export function StartPage() {

@@ -12,7 +12,7 @@ import { SCOPE_PATH } from "../../frame/navigation.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { entitySearch } from "../../route/list-search.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 import styles from "../../entity/cells.module.css";
 
 const route = getRouteApi("/projects/$project/domains/$domain/launchPlans/$name");

@@ -13,7 +13,7 @@ import { namesQuery } from "../../frame/queries.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { listSearch } from "../../route/list-search.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/launchPlans");
 

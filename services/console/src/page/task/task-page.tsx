@@ -12,7 +12,7 @@ import { readTimeMs } from "../../format/time.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { entitySearch } from "../../route/list-search.js";
-import { useApp } from "../../session/app.js";
+import { useApp } from "../../app/app.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/tasks/$name");
 

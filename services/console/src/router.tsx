@@ -1,13 +1,13 @@
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import type { QueryClient } from "@tanstack/react-query";
-import { Frame } from "../frame/frame.js";
-import { NotFound, PageError } from "../frame/page-error.js";
-import type { App } from "../session/app.js";
-import { executionSearch } from "./execution-search.js";
-import { executionsSearch } from "./executions-search.js";
-import { entitySearch, listSearch } from "./list-search.js";
-import { parseSearch, stringifySearch } from "./search.js";
-import { stockAttempt, stockList } from "./stock-path.js";
+import { Frame } from "./frame/frame.js";
+import { NotFound, PageError } from "./frame/page-error.js";
+import type { App } from "./app/app.js";
+import { executionSearch } from "./route/execution-search.js";
+import { executionsSearch } from "./route/executions-search.js";
+import { entitySearch, listSearch } from "./route/list-search.js";
+import { parseSearch, stringifySearch } from "./route/search.js";
+import { stockAttempt, stockList } from "./route/stock-path.js";
 
 export interface RouterContext {
   readonly app: App;
@@ -19,24 +19,24 @@ const root = createRootRouteWithContext<RouterContext>()({ component: Frame, not
 const start = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: lazyRouteComponent(() => import("../page/home/start-page.js"), "StartPage"),
+  component: lazyRouteComponent(() => import("./page/home/start-page.js"), "StartPage"),
 });
 const projects = createRoute({
   getParentRoute: () => root,
   path: "/projects",
-  component: lazyRouteComponent(() => import("../page/home/projects-page.js"), "ProjectsPage"),
+  component: lazyRouteComponent(() => import("./page/home/projects-page.js"), "ProjectsPage"),
 });
 const signedIn = createRoute({
   getParentRoute: () => root,
   path: "/signed-in",
-  component: lazyRouteComponent(() => import("../page/home/signed-in-page.js"), "SignedInPage"),
+  component: lazyRouteComponent(() => import("./page/home/signed-in-page.js"), "SignedInPage"),
 });
 /** Lists of the stock console, which have the domain in the query. */
 const stock = createRoute({
   getParentRoute: () => root,
   path: "/projects/$project/$list",
   beforeLoad: ({ params, location }) => {
-    throw redirect({ href: stockList(params.project, params.list, parseSearch(location.searchStr)["domain"]), replace: true });
+    redirect({ href: stockList(params.project, params.list, parseSearch(location.searchStr)["domain"]), replace: true, throw: true });
   },
 });
 
@@ -44,30 +44,31 @@ const scope = createRoute({ getParentRoute: () => root, path: "/projects/$projec
 const home = createRoute({
   getParentRoute: () => scope,
   path: "/",
-  component: lazyRouteComponent(() => import("../page/home/home-page.js"), "HomePage"),
+  component: lazyRouteComponent(() => import("./page/home/home-page.js"), "HomePage"),
 });
 const executions = createRoute({
   getParentRoute: () => scope,
   path: "/executions",
   validateSearch: (raw: Record<string, unknown>) => executionsSearch.write(executionsSearch.read(raw)),
-  component: lazyRouteComponent(() => import("../page/executions/executions-page.js"), "ExecutionsPage"),
+  component: lazyRouteComponent(() => import("./page/executions/executions-page.js"), "ExecutionsPage"),
 });
 const execution = createRoute({
   getParentRoute: () => scope,
   path: "/executions/$name",
   validateSearch: (raw: Record<string, unknown>) => executionSearch.write(executionSearch.read(raw)),
-  component: lazyRouteComponent(() => import("../page/execution/execution-page.js"), "ExecutionPage"),
+  component: lazyRouteComponent(() => import("./page/execution/execution-page.js"), "ExecutionPage"),
 });
 const attempt = createRoute({
   getParentRoute: () => scope,
   path: "/executions/$name/nodeId/$",
   beforeLoad: ({ params }) => {
     const { project, domain, name, _splat: rest = "" } = params;
-    throw redirect({
+    redirect({
       to: "/projects/$project/domains/$domain/executions/$name",
       params: { project, domain, name },
       search: stockAttempt(rest),
       replace: true,
+      throw: true,
     });
   },
 });
@@ -77,37 +78,37 @@ const workflows = createRoute({
   getParentRoute: () => scope,
   path: "/workflows",
   validateSearch: validateList,
-  component: lazyRouteComponent(() => import("../page/workflow/workflows-page.js"), "WorkflowsPage"),
+  component: lazyRouteComponent(() => import("./page/workflow/workflows-page.js"), "WorkflowsPage"),
 });
 const workflow = createRoute({
   getParentRoute: () => scope,
   path: "/workflows/$name",
   validateSearch: validateEntity,
-  component: lazyRouteComponent(() => import("../page/workflow/workflow-page.js"), "WorkflowPage"),
+  component: lazyRouteComponent(() => import("./page/workflow/workflow-page.js"), "WorkflowPage"),
 });
 const launchPlans = createRoute({
   getParentRoute: () => scope,
   path: "/launchPlans",
   validateSearch: validateList,
-  component: lazyRouteComponent(() => import("../page/launch-plan/launch-plans-page.js"), "LaunchPlansPage"),
+  component: lazyRouteComponent(() => import("./page/launch-plan/launch-plans-page.js"), "LaunchPlansPage"),
 });
 const launchPlan = createRoute({
   getParentRoute: () => scope,
   path: "/launchPlans/$name",
   validateSearch: validateEntity,
-  component: lazyRouteComponent(() => import("../page/launch-plan/launch-plan-page.js"), "LaunchPlanPage"),
+  component: lazyRouteComponent(() => import("./page/launch-plan/launch-plan-page.js"), "LaunchPlanPage"),
 });
 const tasks = createRoute({
   getParentRoute: () => scope,
   path: "/tasks",
   validateSearch: validateList,
-  component: lazyRouteComponent(() => import("../page/task/tasks-page.js"), "TasksPage"),
+  component: lazyRouteComponent(() => import("./page/task/tasks-page.js"), "TasksPage"),
 });
 const task = createRoute({
   getParentRoute: () => scope,
   path: "/tasks/$name",
   validateSearch: validateEntity,
-  component: lazyRouteComponent(() => import("../page/task/task-page.js"), "TaskPage"),
+  component: lazyRouteComponent(() => import("./page/task/task-page.js"), "TaskPage"),
 });
 
 const pages = [home, executions, execution, attempt, workflows, workflow, launchPlans, launchPlan, tasks, task] as const;

@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ExecutionKey } from "../../api/scope.js";
-import { IconButton } from "../../control/button.js";
-import { Copy } from "../../control/copy.js";
-import { ErrorPanel } from "../../control/error-panel.js";
-import { PhaseMark } from "../../control/phase-mark.js";
-import { Duration, Time } from "../../control/time.js";
-import { readDurationMs } from "../../format/duration.js";
-import { nodePhaseLook } from "../../format/phase.js";
-import { readTimeMs } from "../../format/time.js";
-import { useApp } from "../../session/app.js";
-import { Attempts } from "./attempts.js";
-import { failureOf, titleOf } from "./error-groups.js";
+import type { ExecutionKey } from "../../../api/scope.js";
+import { IconButton } from "../../../control/button.js";
+import { Copy } from "../../../control/copy.js";
+import { ErrorPanel } from "../../../control/error-panel.js";
+import { PhaseMark } from "../../../control/phase-mark.js";
+import { Duration, Time } from "../../../control/time.js";
+import { readDurationMs } from "../../../format/duration.js";
+import { errorTitle } from "../../../format/error-title.js";
+import { nodePhaseLook } from "../../../format/phase.js";
+import { readTimeMs } from "../../../format/time.js";
+import { useApp } from "../../../app/app.js";
+import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
-import { attemptsQuery, nodeDataQuery, nodeQuery } from "./queries.js";
-import { Values } from "./values.js";
+import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
+import { Values } from "../values.js";
 
 interface NodePaneProps {
   readonly executionKey: ExecutionKey;
@@ -49,7 +49,7 @@ export function NodePane({ executionKey, node, version, onClose }: NodePaneProps
       )}
       {closure?.error != null && (
         <section className={styles.error} aria-label="Error">
-          <b>{titleOf(failureOf(closure.error, node, undefined))}</b>
+          <b>{errorTitle(closure.error.message ?? "", closure.error.code ?? "")}</b>
           <pre className={styles.message} tabIndex={0}>
             {closure.error.message}
           </pre>

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import { useApp } from "../session/app.js";
-import type { KeyAct, KeyMap } from "./key-map.js";
+import { useApp } from "./app.js";
+import type { KeyAct, KeyMap } from "../keys/key-map.js";
 
 /** Adds acts while the component is shown. */
 export function useKeys(acts: readonly KeyAct[]): void {

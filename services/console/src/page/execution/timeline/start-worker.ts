@@ -1,4 +1,4 @@
-import workerUrl from "../../node-table/worker.ts?worker&url";
+import workerUrl from "../../../node-table/worker.ts?worker&url";
 
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };

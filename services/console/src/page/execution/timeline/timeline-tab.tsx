@@ -1,7 +1,7 @@
-import type { ExecutionKey } from "../../api/scope.js";
-import type { NodeTableClient } from "../../node-table/node-table-client.js";
-import type { ExecutionSearch } from "../../route/execution-search.js";
-import { useStore } from "../../timeline/hook/use-store.js";
+import type { ExecutionKey } from "../../../api/scope.js";
+import type { NodeTableClient } from "../../../node-table/node-table-client.js";
+import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { useStore } from "../../../timeline/hook/use-store.js";
 import { NodePane } from "./node-pane.js";
 import styles from "./timeline-tab.module.css";
 import { TimelineView } from "./timeline-view.js";

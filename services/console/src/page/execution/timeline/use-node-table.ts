@@ -1,8 +1,8 @@
 import { pathOf } from "@flyte-ts/client/browser";
 import { useEffect, useState } from "react";
-import type { ExecutionKey } from "../../api/scope.js";
-import { connectNodeTable, type NodeTableClient } from "../../node-table/node-table-client.js";
-import { useApp } from "../../session/app.js";
+import type { ExecutionKey } from "../../../api/scope.js";
+import { connectNodeTable, type NodeTableClient } from "../../../node-table/node-table-client.js";
+import { useApp } from "../../../app/app.js";
 import { startNodeTableWorker } from "./start-worker.js";
 
 /** A hidden page gives its connection back after this time; browsers allow six. */

@@ -1,10 +1,10 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
 import type { Api } from "../api/api.js";
-import type { ToastStore } from "../control/toast-store.js";
+import type { ToastStore } from "../session/toast-store.js";
 import type { KeyMap } from "../keys/key-map.js";
-import type { Clock } from "./clock.js";
-import type { Preferences, PreferenceStore } from "./preferences.js";
-import type { Session, SessionState } from "./session.js";
+import type { Clock } from "../session/clock.js";
+import type { Preferences, PreferenceStore } from "../session/preferences.js";
+import type { Session, SessionState } from "../session/session.js";
 
 /** Parts that main.tsx constructs once. */
 export interface App {

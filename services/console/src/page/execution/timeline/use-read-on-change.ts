@@ -1,9 +1,9 @@
 import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { ExecutionKey } from "../../api/scope.js";
-import { readTimeMs } from "../../format/time.js";
-import type { NodeTableClient } from "../../node-table/node-table-client.js";
+import type { ExecutionKey } from "../../../api/scope.js";
+import { readTimeMs } from "../../../format/time.js";
+import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 
 /** Reads an execution again when the stream of its nodes reports a newer state than the page has. */
 export function useReadOnChange(client: NodeTableClient | undefined, { project, domain, name }: ExecutionKey): void {

@@ -1,0 +1,77 @@
+import { isTerminalNodeEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatAge, formatDuration, readDurationMs } from "./duration.js";
+import { EXECUTION_PHASES, executionPhaseLook, NODE_PHASES, nodePhaseLook } from "./phase.js";
+import { formatRfc3339, formatTime, readTimeMs, zoneName } from "./time.js";
+
+test.each([
+  [0, "0 ms"],
+  [320.4, "320 ms"],
+  [999.6, "1000 ms"],
+  [4_917, "4.9 s"],
+  [9_960, "10 s"],
+  [59_499, "59 s"],
+  [59_600, "1m 00s"],
+  [401_000, "6m 41s"],
+  [3_599_600, "1h 00m"],
+  [5_460_000, "1h 31m"],
+  [100_800_000, "1d 04h"],
+  [-5, "0 ms"],
+])("%d ms is %s", (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+test("a duration of the API is read", () => {
+  expect([readDurationMs("9.524s"), readDurationMs("0s"), readDurationMs(null), readDurationMs("9")]).toEqual([
+    9_524,
+    0,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("ages have one unit", () => {
+  expect([21_900, 300_000, 10_800_000, 86_400_000, 200_000_000].map(formatAge)).toEqual(["21 s", "5 min", "3 h", "1 day", "2 days"]);
+});
+
+const NOW = Date.parse("2026-11-27T08:15:26Z");
+test.each([
+  ["2026-11-27T02:00:00Z", "UTC", "02:00:00"],
+  ["2026-11-26T23:30:00Z", "Europe/Berlin", "00:30:00"],
+  ["2026-11-26T23:30:00Z", "UTC", "Thu 23:30"],
+  ["2026-11-18T02:00:00Z", "UTC", "18 Nov 02:00"],
+  ["2025-11-18T02:00:00Z", "UTC", "18 Nov 2025"],
+])("%s in %s is shown as %s", (time, zone, text) => expect(formatTime(Date.parse(time), NOW, zone)).toBe(text));
+
+test("RFC 3339 names the same moment in every zone", () => {
+  const zones = fc.constantFrom("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Chatham");
+  const times = fc.date({ min: new Date("1971-01-01"), max: new Date("2100-01-01"), noInvalidDate: true });
+  fc.assert(
+    fc.property(times, zones, (time, zone) => {
+      expect(readTimeMs(formatRfc3339(time.getTime(), zone))).toBe(time.getTime());
+    }),
+  );
+});
+
+test("an unknown zone is local time", () => {
+  expect([zoneName("local"), zoneName("Nowhere/None"), zoneName("UTC")]).toEqual([undefined, undefined, "UTC"]);
+});
+
+const namesOf = (phases: object): string[] => Object.keys(phases).filter((name) => Number.isNaN(Number(name)));
+
+test("every phase of the API has a look, and no other name has one of its own", () => {
+  expect(Object.keys(EXECUTION_PHASES).toSorted()).toEqual(namesOf(WorkflowExecution_Phase).toSorted());
+  expect(Object.keys(NODE_PHASES).toSorted()).toEqual(namesOf(NodeExecution_Phase).toSorted());
+  expect([executionPhaseLook("toString"), nodePhaseLook(undefined)]).toEqual([EXECUTION_PHASES.UNDEFINED, NODE_PHASES.UNDEFINED]);
+});
+
+test("the same phases are terminal as on the server", () => {
+  for (const name of namesOf(NodeExecution_Phase)) {
+    const phase = NodeExecution_Phase[name as keyof typeof NodeExecution_Phase];
+    expect([name, nodePhaseLook(name).terminal]).toEqual([name, isTerminalNodeEvent(phase)]);
+  }
+  for (const name of namesOf(WorkflowExecution_Phase)) {
+    const phase = WorkflowExecution_Phase[name as keyof typeof WorkflowExecution_Phase];
+    expect([name, executionPhaseLook(name).terminal]).toEqual([name, isTerminalWorkflowEvent(phase)]);
+  }
+});

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { copyTexts } from "./copy-items.js";
+import { errorTitle } from "../../format/error-title.js";
+import { completeMessage, type Failure, groupFailures } from "./error-groups.js";
+import { settingsOf } from "./settings-facts.js";
+import { shownTab } from "./shown-tab.js";
+import { splitTraceback } from "./traceback.js";
+import { executionPhaseLook } from "../../format/phase.js";
+import { webLink } from "./web-link.js";
+
+const failure = (node: string, message: string, code = "USER:ValueError"): Failure => ({
+  node,
+  code,
+  message,
+  isComplete: true,
+  kind: "USER",
+  endedMs: 0,
+});
+
+const TRACEBACK = `Traceback (most recent call last):
+  File "/root/.venv/lib/python3.11/site-packages/flytekit/core/base_task.py", line 769, in dispatch_execute
+    native_outputs = self.execute(**native_inputs)
+  File "/root/training/fit.py", line 88, in fit_region
+    frame = require_complete(frame, limit=500)
+            ^^^^^^^^^^^^^^^^
+ValueError: column 'temperature' has 3,214 missing values
+`;
+
+test("failures that differ in numbers and names are one kind of error", () => {
+  const groups = groupFailures([
+    failure("n0", "shard 17 of 's3://a/b' is empty"),
+    failure("n1", "disk full", "SYSTEM:DiskFull"),
+    failure("n2", "shard 4 of 's3://c/d' is empty"),
+  ]);
+  expect(groups.map(({ failures }) => failures.map(({ node }) => node))).toEqual([["n0", "n2"], ["n1"]]);
+  expect(new Set(groups.map(({ id }) => id)).size).toBe(2);
+});
+
+test("the last exception of a traceback is its title; without one the first line is", () => {
+  expect(errorTitle(TRACEBACK, "")).toBe("ValueError: column 'temperature' has 3,214 missing values");
+  expect(errorTitle("\n [1/1] task timed out\nmore", "")).toBe("[1/1] task timed out");
+  expect(errorTitle(`Trace:\n\n  ${TRACEBACK.slice(0, 100)}`, "USER:RuntimeError")).toBe("RuntimeError");
+  expect([errorTitle("", "CODE"), errorTitle("", "")]).toEqual(["CODE", "No message"]);
+});
+
+test("a message that a list has cut short is completed by the execution's own", () => {
+  const [cut, short] = [TRACEBACK.slice(0, 100), "disk full"];
+  expect(completeMessage(cut, TRACEBACK)).toEqual({ message: TRACEBACK, isComplete: true });
+  expect(completeMessage(cut, "another")).toEqual({ message: cut, isComplete: false });
+  expect(completeMessage(short, TRACEBACK)).toEqual({ message: short, isComplete: true });
+});
+
+test("frames of libraries are parts of their own, and no line is lost", () => {
+  const parts = splitTraceback(TRACEBACK);
+  expect(parts.map(({ kind, libraries, lines }) => [kind, libraries.join(), lines.length])).toEqual([
+    ["text", "", 1],
+    ["foreign", "flytekit", 2],
+    ["text", "", 4],
+  ]);
+  expect(`${parts.flatMap(({ lines }) => lines).join("\n")}\n`).toBe(TRACEBACK);
+});
+
+test("a failed execution opens at its errors, another at its timeline, and a chosen view stays", () => {
+  const tabs = (["FAILED", "TIMED_OUT", "RUNNING", "SUCCEEDED", "ABORTED"] as const).map((phase) =>
+    shownTab("auto", executionPhaseLook(phase)),
+  );
+  expect(tabs).toEqual(["errors", "errors", "timeline", "timeline", "timeline"]);
+  expect([shownTab("io", executionPhaseLook("FAILED")), shownTab("auto", undefined)]).toEqual(["io", undefined]);
+});
+
+test("only links to the web are links", () => {
+  expect(["https://a/b?c", "http://a", "javascript:alert(1)", "data:text/html,x", "a/b", undefined].map(webLink)).toEqual([
+    "https://a/b?c",
+    "http://a/",
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("copied texts name the execution", () => {
+  const texts = copyTexts({ project: "p", domain: "d", name: "e" }, "https://host");
+  expect(texts["Link"]).toBe("https://host/console/projects/p/domains/d/executions/e");
+  expect(texts["curl"]).toBe("curl https://host/api/v1/executions/p/d/e");
+});
+
+test("settings that are not set are left out", () => {
+  const [run, ...others] = settingsOf({ spec: { maxParallelism: 25, labels: { values: { team: "x" } } } });
+  expect(run?.facts).toContainEqual(["Tasks at once", "25"]);
+  expect(others).toEqual([{ title: "Labels", facts: [["team", "x"]] }]);
+});

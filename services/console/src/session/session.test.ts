@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { readPreferences } from "./preferences.js";
+import { ownScript } from "./script-urls.js";
+import { createSession } from "./session.js";
+import { reloadOnce } from "./stale-files.js";
+
+const clock = { now: () => 0, observe: () => undefined, subscribe: () => () => undefined };
+
+/** Answers calls with these statuses in turn, and each sign-in with a redirect. */
+function serve(statuses: readonly number[]) {
+  const calls: string[] = [];
+  let next = 0;
+  const send = ((input: string) => {
+    calls.push(input);
+    return Promise.resolve(new Response(null, { status: input.startsWith("/login") ? 302 : (statuses[next++] ?? 200) }));
+  }) as typeof fetch;
+  return { calls, session: createSession(clock, send) };
+}
+
+test("a refused call renews the session and is sent again", async () => {
+  const { calls, session } = serve([401, 200]);
+  expect((await session.fetch("/api")).status).toBe(200);
+  expect(calls).toEqual(["/api", "/login?redirect_url=/console/signed-in", "/api"]);
+  expect(session.state()).toBe("active");
+});
+
+test("when the renewal fails, the session has ended until a call succeeds", async () => {
+  const { session } = serve([401, 401, 401, 200]);
+  const states: string[] = [];
+  session.subscribe(() => states.push(session.state()));
+  expect((await session.fetch("/api")).status).toBe(401);
+  expect((await session.fetch("/api")).status).toBe(200);
+  expect(states).toEqual(["ended", "active"]);
+});
+
+test("calls that are refused at the same time renew once", async () => {
+  const { calls, session } = serve([401, 401, 200, 200]);
+  await Promise.all([session.fetch("/a"), session.fetch("/b")]);
+  expect(calls.filter((call) => call.startsWith("/login"))).toHaveLength(1);
+});
+
+test("workers start from files of the console only", () => {
+  const origin = "https://host";
+  expect(ownScript("/console/assets/worker-1.js", origin)).toBe("https://host/console/assets/worker-1.js");
+  for (const url of ["https://evil/console/assets/a.js", "/console/assets/../../x.js", "data:text/javascript,1", "/api/v1/x"])
+    expect(() => ownScript(url, origin)).toThrow(TypeError);
+});
+
+test("malformed preferences have their defaults", () => {
+  const defaults = { theme: "system", zone: "local", scope: undefined };
+  expect([null, "{", "[]", '"x"', '{"theme":"pink","zone":1,"scope":{"project":"p"}}'].map(readPreferences)).toEqual(
+    Array(5).fill(defaults),
+  );
+  expect(readPreferences('{"theme":"dark","scope":{"project":"p","domain":"d"}}')).toEqual({
+    theme: "dark",
+    zone: "local",
+    scope: { project: "p", domain: "d" },
+  });
+});
+
+test("a page whose files are gone is loaded again once", () => {
+  const stored = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+  };
+  let reloads = 0;
+  const at = (nowMs: number) => reloadOnce(storage, nowMs, () => reloads++);
+  expect([at(100_000), at(101_000), at(200_000), reloads]).toEqual([true, false, true, 2]);
+});
