@@ -9,6 +9,7 @@ const session = new TableSession({
   read: createReadStream(),
   post: (message, moved) => scope.postMessage(message, moved),
   now: Date.now,
-  schedule: setTimeout,
+  // A timer is set on the global scope: a browser refuses it on another object.
+  schedule: (run, delayMs) => void setTimeout(run, delayMs),
 });
 scope.onmessage = ({ data }) => session.receive(data);
