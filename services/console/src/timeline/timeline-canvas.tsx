@@ -15,18 +15,18 @@ export interface TimelineCanvasProps {
   readonly gestures: Gestures;
 }
 
-/** Bars of the rows on one canvas, the cursor on another; the tree says the same in words. */
+/** Cursor on one canvas, bars of the rows on another above it; the tree says the same in words. */
 export function TimelineCanvas({ size, frame, cursor, gestures }: TimelineCanvasProps) {
   const area = useRef<HTMLDivElement>(null);
   const data = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
+  const under = useRef<HTMLCanvasElement>(null);
   useGestures(area, gestures);
   useDrawing(data, size, (context) => frame && drawFrame(context, frame));
-  useDrawing(over, size, (context) => drawCursor(context, { ...size, ...cursor }));
+  useDrawing(under, size, (context) => drawCursor(context, { ...size, ...cursor }));
   return (
     <div ref={area} className={styles["canvases"]} aria-hidden="true">
+      <canvas ref={under} />
       <canvas ref={data} />
-      <canvas ref={over} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { greatestRunning } from "./canvas/draw-overview.js";
 import { useTimeline } from "./hook/use-timeline.js";
 import { Overview } from "./overview.js";
@@ -15,7 +15,13 @@ export function Timeline(props: TimelineProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const { summary, overview, time, rowView, timeText, ...state } = useTimeline(props, { scroller, body });
-  useEffect(() => client.setOrder(order), [client, order]);
+  const revealSelected = useEffectEvent(() => {
+    if (selected !== undefined) state.reveal(selected);
+  });
+  useEffect(() => {
+    client.setOrder(order);
+    revealSelected();
+  }, [client, order]);
   useEffect(() => client.trace(isTraced), [client, isTraced]);
   return (
     <div className={styles["timeline"]}>
@@ -25,11 +31,7 @@ export function Timeline(props: TimelineProps) {
         isFollowing={time.mode === "follow"}
         isWhole={rowView.isApart}
         isTraced={isTraced}
-        onOrder={(next) => {
-          onOrder(next);
-          client.setOrder(next);
-          if (selected !== undefined) state.reveal(selected);
-        }}
+        onOrder={onOrder}
         onFit={() => time.setMode("fit")}
         onFollow={(isFollowing) => time.setMode(isFollowing ? "follow" : "free")}
         onWhole={rowView.setWhole}

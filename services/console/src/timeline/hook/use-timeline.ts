@@ -66,8 +66,9 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
     onClick: click,
     onHover: setPointer,
   };
+  const timeText = (timeMs: number, stepMs?: number): string => formatTime((createdAtMs ?? 0) + timeMs, stepMs);
   const alignMs = (createdAtMs ?? 0) + zoneOffsetMs;
-  const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration };
+  const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration, timeText };
   return {
     summary,
     overview,
@@ -89,7 +90,7 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
       pointer: pointer && { x: pointer.x, place: placeAt(viewport, pointer.y, rows) },
       treeRows: isApart ? { from: scrollPx / ROW_PX, to: (scrollPx + size.heightPx) / ROW_PX } : undefined,
     },
-    timeText: (timeMs: number): string => formatTime((createdAtMs ?? 0) + timeMs),
+    timeText,
     /** Shows a node in another order. */
     reveal: (nodeId: string): void => void client.reveal(nodeId).then((place) => place >= 0 && goTo(place)),
   };
