@@ -10,7 +10,7 @@ import { NodeTree } from "./tree/node-tree.js";
 
 /** Nodes of an execution: their tree, and beside it when each was queued and ran. */
 export function Timeline(props: TimelineProps) {
-  const { client, colours, mark, formatDuration, order, onOrder, selected, onSelect } = props;
+  const { client, colours, mark, formatDuration, order, onOrder, selected } = props;
   const [isTraced, setTraced] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -55,12 +55,12 @@ export function Timeline(props: TimelineProps) {
         nowMs={state.nowMs}
         timeText={timeText}
         onCurrent={state.setCurrent}
-        onSelect={onSelect}
-        onExpand={client.expand}
+        onSelect={state.select}
+        onExpand={state.expand}
         onScroll={state.setScrollPx}
       />
       <div ref={body} className={styles["body"]}>
-        <TimelineCanvas size={state.size} frame={state.frame} cursor={state.cursor} gestures={state.gestures} />
+        <TimelineCanvas size={state.size} frame={state.frame} cursor={state.cursor} rows={state.rows} gestures={state.gestures} />
       </div>
     </div>
   );
