@@ -50,18 +50,24 @@ const messages = Array.from({ length: Math.ceil(nodes / ROWS_OF_MESSAGE) }, (_, 
 const bytes = messages.reduce((sum, { length }) => sum + length, 0);
 process.stdout.write(`${nodes} nodes, ${messages.length} messages, ${(bytes / 1e6).toFixed(2)} MB\n`);
 
-/** Prints the first time and the median, and returns the last result. */
+/** Prints the first time and the medians of time and processor, and returns the last result. */
 function measure(name, run) {
-  const times = [];
+  const [times, processor] = [[], []];
   let result;
   for (let at = 0; at < RUNS; at++) {
-    const start = performance.now();
+    const [start, used] = [performance.now(), process.cpuUsage()];
     result = run();
+    const { user, system } = process.cpuUsage(used);
     times.push(performance.now() - start);
+    processor.push((user + system) / 1000);
   }
-  const [first] = times;
-  const median = times.toSorted((a, b) => a - b)[RUNS >> 1];
-  process.stdout.write(`${name.padEnd(44)} first ${first.toFixed(1).padStart(7)} ms, median ${median.toFixed(2).padStart(7)} ms\n`);
+  const median = (values) =>
+    values
+      .toSorted((a, b) => a - b)
+      [RUNS >> 1].toFixed(2)
+      .padStart(7);
+  const first = times[0].toFixed(1).padStart(7);
+  process.stdout.write(`${name.padEnd(44)} first ${first} ms, median ${median(times)} ms, of the processor ${median(processor)} ms\n`);
   return result;
 }
 

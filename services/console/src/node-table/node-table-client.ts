@@ -3,6 +3,7 @@ import type { NodeFilter } from "./order/filter.js";
 import type { RowId } from "./order/group.js";
 import type { OrderKind } from "./order/list-rows.js";
 import type { OverviewCounts, PageMessage, ShownParts, ShownTable, TableSummary, WorkerMessage } from "./session/protocol.js";
+import { keepRows } from "./session/row-identity.js";
 import { createStore, type Store } from "./session/store.js";
 import type { ExecutionState } from "./wire/read-execution.js";
 
@@ -55,9 +56,22 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
   const failure = createStore<StreamFailure | undefined>(undefined);
   const waiting = new Map<string, ((place: number) => void)[]>();
   const send = (message: PageMessage): void => worker.postMessage(message);
+  // At most one request is under way: a gesture makes more than a worker can answer.
+  let [isAsked, wanted]: [boolean, ShownParts | undefined] = [false, undefined];
+  const show = (parts: ShownParts): void => {
+    const isFree = !isAsked;
+    [isAsked, wanted] = [true, isFree ? undefined : parts];
+    if (isFree) send({ kind: "show", parts });
+  };
+  const receiveShown = (next: ShownTable): void => {
+    const parts = wanted;
+    [isAsked, wanted] = [false, undefined];
+    if (parts !== undefined) show(parts);
+    shown.set({ ...next, rows: keepRows(shown.get()?.rows ?? [], next.rows) });
+  };
   worker.onmessage = ({ data }) => {
     if (data.kind === "summary") summary.set(data.summary);
-    else if (data.kind === "shown") shown.set(data.shown);
+    else if (data.kind === "shown") receiveShown(data.shown);
     else if (data.kind === "overview") overview.set(data.overview);
     else if (data.kind === "execution") execution.set(data.execution);
     else if (data.kind === "live") live.set(data.state);
@@ -79,7 +93,7 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
       send({ kind: "open", clockSkewMs, ...table });
     },
     pause: () => send({ kind: "pause" }),
-    show: (parts) => send({ kind: "show", parts }),
+    show,
     setOrder: (order) => send({ kind: "order", order }),
     setFilter: (filter) => send({ kind: "filter", filter }),
     expand: (id, isExpanded) => send({ kind: "expand", id, isExpanded }),

@@ -1,5 +1,5 @@
 import type { ShownTable } from "../node-table/session/protocol.js";
-import { ticksOf } from "./axis/ticks.js";
+import { ticksOf, tickStepMs } from "./axis/ticks.js";
 import type { CanvasSize, TimelineColours } from "./canvas/draw-context.js";
 import type { Frame } from "./canvas/frame.js";
 import { ROW_PX, type RowViewport } from "./canvas/row-viewport.js";
@@ -19,10 +19,24 @@ export interface FrameState {
   /** Id of the selected node; undefined for none. */
   readonly selected: string | undefined;
   readonly durationText: (durationMs: number) => string;
+  /** Formats a time since the creation of the execution; `stepMs`: distance of the ticks. */
+  readonly timeText: (timeMs: number, stepMs: number) => string;
 }
 
 /** Puts together the frame of a timeline. */
-export function timelineFrame({ shown, size, viewport, time, nowMs, isLive, alignMs, colours, selected, durationText }: FrameState): Frame {
+export function timelineFrame({
+  shown,
+  size,
+  viewport,
+  time,
+  nowMs,
+  isLive,
+  alignMs,
+  colours,
+  selected,
+  durationText,
+  timeText,
+}: FrameState): Frame {
   const { window, folds } = time;
   const hasLabels = viewport.rowPx === ROW_PX;
   return {
@@ -37,7 +51,10 @@ export function timelineFrame({ shown, size, viewport, time, nowMs, isLive, alig
     groups: shown.groups,
     buckets: shown.buckets,
     activePlaces: new Set(shown.groups.map(({ place }) => place)),
-    ticks: ticksOf({ window, widthPx: size.widthPx, folds, alignMs }),
+    ticks: ticksOf({ window, widthPx: size.widthPx, folds, alignMs }).map((tick) => ({
+      ...tick,
+      text: time.mode === "fit" ? "" : timeText(tick.timeMs, tickStepMs(window, size.widthPx)),
+    })),
     labels: new Map(hasLabels ? shown.rows.map((row) => [row.place, durationText(runMs(row, nowMs))]) : []),
     criticalPlaces: new Set(shown.rows.filter(({ isCritical }) => isCritical).map(({ place }) => place)),
     selectedPlace: shown.rows.find(({ isGroup, nodeId }) => !isGroup && nodeId === selected)?.place ?? -1,

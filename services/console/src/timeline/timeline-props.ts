@@ -10,8 +10,11 @@ export interface TimelineProps {
   readonly colours: TimelineColours;
   /** Shape and colour of a state, without its word. */
   readonly mark: (state: NodeStateName) => ReactNode;
-  /** Formats a time, milliseconds of the epoch, in the person's zone. */
-  readonly formatTime: (epochMs: number) => string;
+  /**
+   * Formats a time, milliseconds of the epoch, in the person's zone. `stepMs`: distance of the
+   * times beside it, so that below a second fractions are shown.
+   */
+  readonly formatTime: (epochMs: number, stepMs?: number) => string;
   readonly formatDuration: (durationMs: number) => string;
   /** Time of the person's zone less UTC; default 0. */
   readonly zoneOffsetMs?: number;

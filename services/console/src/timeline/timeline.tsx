@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { greatestRunning } from "./canvas/draw-overview.js";
 import { useTimeline } from "./hook/use-timeline.js";
 import { Overview } from "./overview.js";
@@ -10,12 +10,18 @@ import { NodeTree } from "./tree/node-tree.js";
 
 /** Nodes of an execution: their tree, and beside it when each was queued and ran. */
 export function Timeline(props: TimelineProps) {
-  const { client, colours, mark, formatDuration, order, onOrder, selected, onSelect } = props;
+  const { client, colours, mark, formatDuration, order, onOrder, selected } = props;
   const [isTraced, setTraced] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const { summary, overview, time, rowView, timeText, ...state } = useTimeline(props, { scroller, body });
-  useEffect(() => client.setOrder(order), [client, order]);
+  const revealSelected = useEffectEvent(() => {
+    if (selected !== undefined) state.reveal(selected);
+  });
+  useEffect(() => {
+    client.setOrder(order);
+    revealSelected();
+  }, [client, order]);
   useEffect(() => client.trace(isTraced), [client, isTraced]);
   return (
     <div className={styles["timeline"]}>
@@ -25,11 +31,7 @@ export function Timeline(props: TimelineProps) {
         isFollowing={time.mode === "follow"}
         isWhole={rowView.isApart}
         isTraced={isTraced}
-        onOrder={(next) => {
-          onOrder(next);
-          client.setOrder(next);
-          if (selected !== undefined) state.reveal(selected);
-        }}
+        onOrder={onOrder}
         onFit={() => time.setMode("fit")}
         onFollow={(isFollowing) => time.setMode(isFollowing ? "follow" : "free")}
         onWhole={rowView.setWhole}
@@ -53,12 +55,12 @@ export function Timeline(props: TimelineProps) {
         nowMs={state.nowMs}
         timeText={timeText}
         onCurrent={state.setCurrent}
-        onSelect={onSelect}
-        onExpand={client.expand}
+        onSelect={state.select}
+        onExpand={state.expand}
         onScroll={state.setScrollPx}
       />
       <div ref={body} className={styles["body"]}>
-        <TimelineCanvas size={state.size} frame={state.frame} cursor={state.cursor} gestures={state.gestures} />
+        <TimelineCanvas size={state.size} frame={state.frame} cursor={state.cursor} rows={state.rows} gestures={state.gestures} />
       </div>
     </div>
   );

@@ -27,7 +27,8 @@ function emptyLevel(length: number): PyramidLevel {
 /** Builds the pyramid of an order; `rows` cells at level 0, half as many at each further one. */
 export function buildPyramid(table: NodeTable, order: RowOrder): Pyramid {
   const first = emptyLevel(order.length);
-  for (let place = 0; place < order.length; place++) setCell(first, place, { table, order });
+  const source = { table, order };
+  for (let place = 0; place < order.length; place++) setCell(first, place, source);
   const levels = [first];
   for (let below = first; below.queued.length > 1; ) {
     const level = emptyLevel(Math.ceil(below.queued.length / 2));

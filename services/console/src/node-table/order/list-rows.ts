@@ -32,9 +32,10 @@ export function listTree(view: TreeView): RowOrder {
   const { table, tree, expansion } = view;
   const order = new RowOrder(table.length, table.length + (groupedNodes(view) + 1) * NODE_STATES.length);
   const addRows = (rows: Int32Array, depth: number, above: number): void => {
-    for (let at = 0; at < rows.length; at++) {
+    const place = { depth, position: 1, siblings: rows.length, above };
+    for (let at = 0; at < rows.length; at++, place.position++) {
       const row = rows[at] as number;
-      order.addNode(row, { depth, position: at + 1, siblings: rows.length, above });
+      order.addNode(row, place);
       if (childCount(tree, row) > 0 && isExpanded(view, table.key[row] as number)) addChildren(row, depth + 1);
     }
   };

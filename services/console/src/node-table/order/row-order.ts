@@ -57,7 +57,8 @@ export class RowOrder {
 /** Where a row stands in the tree. */
 export interface RowPlace {
   readonly depth: number;
-  readonly position: number;
+  /** From 1; a loop over siblings counts it up. */
+  position: number;
   readonly siblings: number;
   readonly above: number;
 }

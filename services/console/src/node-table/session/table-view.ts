@@ -67,8 +67,8 @@ export class TableView {
   }
 
   setOrder(kind: OrderKind): void {
+    this.#isStale ||= kind !== this.#kind;
     this.#kind = kind;
-    this.#isStale = true;
   }
 
   setFilter(filter: NodeFilter): void {
@@ -82,8 +82,8 @@ export class TableView {
   }
 
   trace(isTraced: boolean): void {
+    this.#isStale ||= isTraced !== this.#isTraced;
     this.#isTraced = isTraced;
-    this.#isStale = true;
   }
 
   /** Reports whether a row of the tree is on the critical path, if that is traced. */

@@ -44,6 +44,7 @@ export class KeyIndex {
 }
 
 function hash(key: number): number {
-  const mixed = Math.imul((key % TWO_POW_32) + Math.floor(key / TWO_POW_32), MULTIPLIER);
+  // Bit operations take the lower 32 bits of a number.
+  const mixed = Math.imul(key ^ Math.floor(key / TWO_POW_32), MULTIPLIER);
   return mixed ^ (mixed >>> 15);
 }

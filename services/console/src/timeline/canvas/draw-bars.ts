@@ -42,6 +42,7 @@ export function drawBars(context: DrawContext, frame: Frame): number {
   context.fillStyle = frame.colours.states.queued;
   const { queuedPx } = shape;
   for (let cell = first; cell < end; cell++) {
+    if (frame.activePlaces.has(frame.bars.from + cell)) continue;
     const [from, to] = [frame.bars.queued[cell] as number, startOf(frame, cell)];
     const y = yOfCell(frame, cell) + shape.offsetPx + (shape.heightPx - queuedPx) / 2;
     const span = pixelsOf(frame, from, to, 0);

@@ -7,6 +7,8 @@ import { yOf } from "./row-viewport.js";
 
 const FOLD_ALPHA = 0.5;
 const LABEL_GAP_PX = 6;
+/** Width of a letter, about: measuring text takes longer than drawing it. */
+const LETTER_PX = 6;
 
 /** Draws a frame on the canvas of the data; returns the number of bars. */
 export function drawFrame(context: DrawContext, frame: Frame): number {
@@ -23,6 +25,7 @@ export function drawFrame(context: DrawContext, frame: Frame): number {
   drawGroups(context, frame);
   drawCriticalPath(context, frame);
   drawLabels(context, frame);
+  drawTickTexts(context, frame);
   if (frame.isLive) {
     context.fillStyle = colours.accent;
     context.fillRect(pxOf(frame.window, widthPx, frame.folds.fold(frame.nowMs)), 0, 1, heightPx);
@@ -59,6 +62,15 @@ function drawCriticalPath(context: DrawContext, frame: Frame): void {
   }
 }
 
+/** Writes the times of the ticks at the bottom, where they are not those of the overview. */
+function drawTickTexts(context: DrawContext, { ticks, colours, heightPx }: Frame): void {
+  context.fillStyle = colours.ink;
+  context.font = colours.font;
+  context.textAlign = "left";
+  context.textBaseline = "bottom";
+  for (const { px, text } of ticks) if (text !== "") context.fillText(text, px + 3, heightPx - 2);
+}
+
 /** Writes durations after the bars of single rows. */
 function drawLabels(context: DrawContext, frame: Frame): void {
   const { bars, viewport, labels, colours, nowMs, widthPx } = frame;
@@ -74,7 +86,8 @@ function drawLabels(context: DrawContext, frame: Frame): void {
     const started = bars.started[cell] as number;
     if (label === undefined || started > nowMs || frame.activePlaces.has(place)) continue;
     const span = pixelsOf(frame, started, Math.min(bars.ended[cell] as number, nowMs), 2);
-    if (span !== undefined && span.x + span.widthPx < widthPx)
-      context.fillText(label, span.x + span.widthPx + LABEL_GAP_PX, yOf(viewport, place + 0.5));
+    if (span === undefined) continue;
+    const x = span.x + span.widthPx + LABEL_GAP_PX;
+    if (x + label.length * LETTER_PX <= widthPx) context.fillText(label, x, yOf(viewport, place + 0.5));
   }
 }

@@ -1,4 +1,5 @@
 import type { Activity } from "../../node-table/measure/activity.js";
+import { NODE_STATES } from "../../node-table/table/node-state.js";
 import type { DrawContext, TimelineColours } from "./draw-context.js";
 import type { Frame } from "./frame.js";
 import { ROW_PX, yOf } from "./row-viewport.js";
@@ -21,9 +22,16 @@ export function drawGroups(context: DrawContext, frame: Frame): void {
   for (const { place, activity } of groups) {
     const y = yOf(viewport, place);
     if (y < -viewport.rowPx || y > viewport.heightPx) continue;
-    drawActivity(context, frame, activity, y + viewport.rowPx * (21 / ROW_PX));
+    drawActivity(context, { ...frame, colours: coloursOf(frame, place) }, activity, y + viewport.rowPx * (21 / ROW_PX));
   }
   context.globalAlpha = 1;
+}
+
+/** Returns the colours of a group: its members that end well, or badly, ended in its own way. */
+function coloursOf({ bars, colours }: Frame, place: number): TimelineColours {
+  const state = NODE_STATES[bars.state[place - bars.from] as number];
+  if (state === "cached" || state === "skipped") return { ...colours, states: { ...colours.states, succeeded: colours.states[state] } };
+  return state === "aborted" ? { ...colours, states: { ...colours.states, failed: colours.states.aborted } } : colours;
 }
 
 function drawActivity(context: DrawContext, frame: Frame, activity: Activity, baseY: number): void {

@@ -10,6 +10,8 @@ const STEP_PX = 2;
 const TICK_PX = 18;
 /** Room for the marks of failures above the columns. */
 const MARK_PX = 5;
+/** Width of a letter, about. */
+const LETTER_PX = 6;
 const SHADE_ALPHA = 0.35;
 
 export interface OverviewFrame extends CanvasSize {
@@ -83,7 +85,7 @@ export function drawOverview(context: DrawContext, frame: OverviewFrame): void {
   context.font = colours.font;
   context.textBaseline = "middle";
   context.textAlign = "left";
-  for (const { px, text } of ticks) context.fillText(text, px + 2, base + TICK_PX / 2);
+  for (const { px, text } of ticks) if (px + text.length * LETTER_PX <= widthPx) context.fillText(text, px + 2, base + TICK_PX / 2);
   drawWindow(context, frame, base);
 }
 

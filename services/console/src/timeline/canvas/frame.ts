@@ -16,7 +16,8 @@ export interface Frame extends CanvasSize {
   readonly viewport: RowViewport;
   readonly window: TimeWindow;
   readonly folds: TimeFolds;
-  readonly ticks: readonly Tick[];
+  /** Empty texts are not written. */
+  readonly ticks: readonly (Tick & { readonly text: string })[];
   /** End of what has not ended, milliseconds since the creation of the execution. */
   readonly nowMs: number;
   readonly isLive: boolean;

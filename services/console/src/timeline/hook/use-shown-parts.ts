@@ -8,6 +8,7 @@ import type { TimeView } from "./use-time-window.js";
 const BUCKET_PX = 2;
 /** Ranges of places begin and end at multiples of this, so that they change now and then. */
 const PLACES = 16;
+const NO_TIME = { fromMs: 0, toMs: 0 };
 
 export interface PartsInSight {
   readonly client: NodeTableClient;
@@ -16,15 +17,17 @@ export interface PartsInSight {
   readonly scrollPx: number;
   readonly widthPx: number;
   readonly time: TimeView;
+  /** The order has groups, which show their nodes over time. */
+  readonly hasGroups: boolean;
 }
 
 /** Tells the worker the parts of the table that are in sight, and some around them. */
-export function useShownParts({ client, viewport, scrollPx, widthPx, time }: PartsInSight): void {
+export function useShownParts({ client, viewport, scrollPx, widthPx, time, hasGroups }: PartsInSight): void {
   const rows = rounded(placesAround({ top: scrollPx / ROW_PX, rowPx: ROW_PX, heightPx: viewport.heightPx }), PLACES);
   const level = levelOf(viewport);
   const bars = rounded(placesAround(viewport), PLACES * 2 ** level);
-  const count = Math.ceil(widthPx / BUCKET_PX);
-  const { fromMs, toMs } = time.window;
+  const count = hasGroups ? Math.ceil(widthPx / BUCKET_PX) : 0;
+  const { fromMs, toMs } = hasGroups ? time.window : NO_TIME;
   const { stretches, foldedMs } = time.folds;
   const foldKey = JSON.stringify([stretches, foldedMs]);
   useEffect(() => {

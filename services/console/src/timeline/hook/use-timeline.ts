@@ -1,4 +1,5 @@
 import { type RefObject, useState } from "react";
+import type { RowView } from "../../node-table/session/protocol.js";
 import { timeOf } from "../axis/time-window.js";
 import { placeAt, ROW_PX } from "../canvas/row-viewport.js";
 import { timelineFrame } from "../timeline-frame.js";
@@ -22,14 +23,13 @@ export interface TimelineElements {
 
 /** Holds the state of a timeline: the part of time and rows in sight, the cursor, the drawing. */
 export function useTimeline(props: TimelineProps, { scroller, body }: TimelineElements) {
-  const { client, colours, formatTime, formatDuration, zoneOffsetMs = 0, clockSkewMs = 0, selected, onSelect } = props;
+  const { client, colours, formatTime, formatDuration, zoneOffsetMs = 0, clockSkewMs = 0, order, selected, onSelect } = props;
   const summary = useStore(client.summary);
   const shown = useStore(client.shown);
   const overview = useStore(client.overview);
   const createdAtMs = useStore(client.execution)?.createdAtMs;
   const [scrollPx, setScrollPx] = useState(0);
   const [current, setCurrent] = useState(-1);
-  const [pointer, setPointer] = useState<{ readonly x: number; readonly y: number } | undefined>();
   const size = useSize(body);
   const { rows = 0, hasEnded = false, lastMs = 0, isComplete = false } = summary ?? {};
   const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs });
@@ -37,13 +37,22 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
   const scrollTree = (toPx: number): void => scroller.current?.scrollTo({ top: toPx });
   const rowView = useRowView({ rows, heightPx: size.heightPx, scrollPx, scrollTree });
   const { viewport, isApart } = rowView;
-  useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time });
+  useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time, hasGroups: order === "tree" });
   const goTo = (place: number): void => {
     setCurrent(place);
     scrollTree(place * ROW_PX - size.heightPx / 2);
   };
   const shownRows = shown?.rows ?? [];
   useRevealedNode({ client, selected, isComplete, isShown: shownRows.some(({ nodeId }) => nodeId === selected), onPlace: goTo });
+  const expand = (row: RowView, isExpanded: boolean): void => {
+    setCurrent(row.place);
+    client.expand(row.id, isExpanded);
+  };
+  const select = (row: RowView): void => {
+    if (row.isGroup) return expand(row, row.isExpanded !== true);
+    setCurrent(row.place);
+    onSelect(row.nodeId);
+  };
   const click = (x: number, y: number): void => {
     const at = time.folds.unfold(timeOf(time.window, size.widthPx, x));
     const fold = time.folds.stretches.find(({ fromMs, toMs }) => fromMs < at && at < toMs);
@@ -52,11 +61,9 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
     if (place === -1) return;
     const row = shownRows.find((each) => each.place === place);
     if (isApart || row === undefined) return goTo(place);
-    setCurrent(place);
-    if (row.isGroup) client.expand(row.id, row.isExpanded !== true);
-    else onSelect(row.nodeId);
+    select(row);
   };
-  const gestures: Gestures = {
+  const gestures: Omit<Gestures, "onHover"> = {
     onPan: (dxPx, dyPx) => {
       if (dxPx !== 0) time.pan(-dxPx / size.widthPx);
       if (dyPx !== 0) rowView.scroll(-dyPx);
@@ -64,10 +71,10 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
     onZoom: (factor, x) => time.zoom(factor, x / size.widthPx),
     onZoomRows: rowView.zoom,
     onClick: click,
-    onHover: setPointer,
   };
+  const timeText = (timeMs: number, stepMs?: number): string => formatTime((createdAtMs ?? 0) + timeMs, stepMs);
   const alignMs = (createdAtMs ?? 0) + zoneOffsetMs;
-  const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration };
+  const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration, timeText };
   return {
     summary,
     overview,
@@ -80,16 +87,17 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
     current,
     alignMs,
     gestures,
+    expand,
+    select,
     setCurrent,
     setScrollPx,
     frame: shown && timelineFrame({ shown, ...state }),
     cursor: {
       viewport,
       colours,
-      pointer: pointer && { x: pointer.x, place: placeAt(viewport, pointer.y, rows) },
       treeRows: isApart ? { from: scrollPx / ROW_PX, to: (scrollPx + size.heightPx) / ROW_PX } : undefined,
     },
-    timeText: (timeMs: number): string => formatTime((createdAtMs ?? 0) + timeMs),
+    timeText,
     /** Shows a node in another order. */
     reveal: (nodeId: string): void => void client.reveal(nodeId).then((place) => place >= 0 && goTo(place)),
   };

@@ -1,6 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, type RefObject, useId } from "react";
-import type { RowId } from "../../node-table/order/group.js";
 import type { RowView } from "../../node-table/session/protocol.js";
 import type { NodeStateName } from "../../node-table/table/node-state.js";
 import { ROW_PX } from "../canvas/row-viewport.js";
@@ -27,8 +26,9 @@ export interface NodeTreeProps extends RowWordOptions {
   readonly mark: (state: NodeStateName) => ReactNode;
   readonly durationText: (durationMs: number) => string;
   onCurrent(place: number): void;
-  onSelect(nodeId: string): void;
-  onExpand(id: RowId, isExpanded: boolean): void;
+  /** Selects the node of a row, or opens or closes a group. */
+  onSelect(row: RowView): void;
+  onExpand(row: RowView, isExpanded: boolean): void;
   onScroll(scrollPx: number): void;
 }
 
@@ -44,23 +44,14 @@ export function NodeTree(props: NodeTreeProps) {
   const prefix = useId();
   const virtualizer = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: OVERSCAN });
   const rowAt = (place: number): RowView | undefined => rows[place - (rows[0]?.place ?? 0)];
-  const expand = (row: RowView, isExpanded: boolean): void => {
-    onCurrent(row.place);
-    onExpand(row.id, isExpanded);
-  };
-  const select = (row: RowView): void => {
-    onCurrent(row.place);
-    if (row.isGroup) onExpand(row.id, row.isExpanded !== true);
-    else onSelect(row.nodeId);
-  };
   const press = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const rowsOfPage = Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 1, 1);
     const act = actOfKey(event.key, { place: current, row: rowAt(current), rows: count, rowsOfPage });
     if (act === undefined) return;
     event.preventDefault();
-    if (act.kind === "expand") expand(act.row, act.isExpanded);
-    else if (act.kind === "select") select(act.row);
+    if (act.kind === "expand") onExpand(act.row, act.isExpanded);
+    else if (act.kind === "select") onSelect(act.row);
     else {
       onCurrent(act.place);
       virtualizer.scrollToIndex(act.place);
@@ -94,11 +85,11 @@ export function NodeTree(props: NodeTreeProps) {
                 topPx={start}
                 isSelected={!row.isGroup && row.nodeId === selected}
                 isCurrent={index === current}
-                mark={mark(row.state)}
+                mark={mark}
                 words={rowWords(row, { nowMs, timeText })}
                 figure={figureOf(row)}
-                onSelect={() => select(row)}
-                onExpand={(isExpanded) => expand(row, isExpanded)}
+                onSelect={onSelect}
+                onExpand={onExpand}
               />
             )
           );

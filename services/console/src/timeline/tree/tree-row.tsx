@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
+import type { NodeStateName } from "../../node-table/table/node-state.js";
 import styles from "./node-tree.module.css";
 import { rowKind, rowName } from "./row-text.js";
 
@@ -10,13 +11,13 @@ export interface TreeRowProps {
   readonly topPx: number;
   readonly isSelected: boolean;
   readonly isCurrent: boolean;
-  readonly mark: ReactNode;
+  readonly mark: (state: NodeStateName) => ReactNode;
   /** Phase, start and duration in words. */
   readonly words: string;
   /** Duration, or the number of a group's nodes. */
   readonly figure: string;
-  onSelect(): void;
-  onExpand(isExpanded: boolean): void;
+  onSelect(row: RowView): void;
+  onExpand(row: RowView, isExpanded: boolean): void;
 }
 
 /** Row of the tree: opens, or selects its node, wherever it is clicked. */
@@ -34,7 +35,7 @@ export function TreeRow({ row, elementId, topPx, isSelected, isCurrent, mark, wo
       aria-selected={isSelected}
       className={[styles["row"], isSelected && styles["selected"], isCurrent && styles["current"]].filter(Boolean).join(" ")}
       style={{ transform: `translateY(${topPx}px)` }}
-      onClick={onSelect}
+      onClick={() => onSelect(row)}
     >
       <div role="gridcell" className={styles["name"]} style={{ paddingInlineStart: `calc(${row.depth} * var(--indent))` }}>
         <span
@@ -44,7 +45,7 @@ export function TreeRow({ row, elementId, topPx, isSelected, isCurrent, mark, wo
           onClick={(event) => {
             if (row.isExpanded === undefined) return;
             event.stopPropagation();
-            onExpand(!row.isExpanded);
+            onExpand(row, !row.isExpanded);
           }}
         >
           {row.isExpanded !== undefined && (
@@ -54,7 +55,7 @@ export function TreeRow({ row, elementId, topPx, isSelected, isCurrent, mark, wo
           )}
         </span>
         <span className={styles["mark"]} aria-hidden="true">
-          {mark}
+          {mark(row.state)}
         </span>
         <span className={styles["title"]} title={row.nodeId}>
           {rowName(row)} {kind !== "" && <small>{kind}</small>}

@@ -14,10 +14,13 @@ const places = {
   isExpanded: undefined,
   isCritical: false,
 } as const;
+const numbers = { phase: 2, flags: 0, attempts: 1, count: 0, queuedMs: 1000, startedMs: 3000 } as const;
 const row = (given: Partial<RowView> = {}): RowView => ({
   ...texts,
   ...places,
-  ...{ state: "running", phase: 2, flags: 0, attempts: 1, count: 0, queuedMs: 1000, startedMs: 3000, endedMs: undefined },
+  ...numbers,
+  state: "running",
+  endedMs: undefined,
   ...given,
 });
 
