@@ -4,23 +4,34 @@ import { defineConfig, type Plugin } from "vite";
 /** Address of admin for `vite dev`: that of `npm start`. */
 const admin = process.env["FLYTE_TS_ADMIN"] ?? "http://localhost:30080";
 
-/** Has the browser load the font of the interface before it has read the style sheets. */
-const preloadFont: Plugin = {
-  name: "preload-font",
+/** Libraries that every page needs. */
+const LIBRARIES = /@tanstack\/(?!react-virtual|virtual)|node_modules\/(react|scheduler|use-sync-external-store)/;
+/** Parts that all pages share. */
+const SHARED = /console\/src\/(control\/(?!dialog|menu)|format|api|app|literal|entity|execution-list|frame\/(?!palette))/;
+
+/** Has the browser load the font of the interface, and the app, before the entry asks for them. */
+const preloads: Plugin = {
+  name: "preloads",
   transformIndexHtml: {
     order: "post",
     handler(_, { bundle = {} }) {
-      const font = Object.keys(bundle).find((name) => /inter-.*\.woff2$/.test(name));
-      if (font === undefined) return [];
-      const attrs = { rel: "preload", as: "font", type: "font/woff2", href: `/console/${font}`, crossorigin: true };
-      return [{ tag: "link", attrs, injectTo: "head" }];
+      const names = Object.keys(bundle);
+      const font = names.find((name) => /inter-.*\.woff2$/.test(name));
+      const scripts = names.filter((name) => /(libraries|shared|start-app)-.*\.js$/.test(name));
+      const link = (attrs: Record<string, string | true>) => ({ tag: "link", attrs, injectTo: "head" as const });
+      return [
+        ...scripts.map((name) => link({ rel: "modulepreload", href: `/console/${name}`, crossorigin: true })),
+        ...(font === undefined
+          ? []
+          : [link({ rel: "preload", as: "font", type: "font/woff2", href: `/console/${font}`, crossorigin: true })]),
+      ];
     },
   },
 };
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react({ compiler: true }), preloadFont],
+  plugins: [react({ compiler: true }), preloads],
   // Take packages of the workspace from their sources, as bundles of services do.
   resolve: { conditions: ["source", "module", "browser", "production"] },
   build: {
@@ -30,6 +41,19 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // Parts that all pages share are one file: each further one costs a round trip.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // The entry needs it before the others are there.
+            { name: "load-module", test: /vite\/preload-helper/, priority: 2 },
+            { name: "libraries", test: LIBRARIES, priority: 1 },
+            { name: "shared", test: SHARED },
+          ],
+        },
+      },
+    },
     // The test of sizes follows imports by it. Admin serves no file whose name begins with a dot.
     manifest: true,
   },

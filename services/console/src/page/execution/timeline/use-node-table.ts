@@ -1,9 +1,9 @@
-import { pathOf } from "@flyte-ts/client/browser";
 import { useEffect, useState } from "react";
 import type { ExecutionKey } from "../../../api/scope.js";
-import { connectNodeTable, type NodeTableClient } from "../../../node-table/node-table-client.js";
+import { nodeTablePath, takeEarlyTable } from "../../../node-table/early-table.js";
+import type { NodeTableClient } from "../../../node-table/node-table-client.js";
+import { startNodeTable } from "../../../node-table/start-worker.js";
 import { useApp } from "../../../app/app.js";
-import { startNodeTableWorker } from "./start-worker.js";
 
 /** A hidden page gives its connection back after this time; browsers allow six. */
 const HIDDEN_MS = 20_000;
@@ -16,13 +16,9 @@ export function useNodeTable({ project, domain, name }: ExecutionKey): NodeTable
   const { clock } = useApp();
   const [client, setClient] = useState<NodeTableClient>();
   useEffect(() => {
-    const table = connectNodeTable(startNodeTableWorker() as Parameters<typeof connectNodeTable>[0]);
-    const open = (): void =>
-      table.open({
-        path: pathOf("api/v1/watch/node_table", project, domain, name),
-        origin: location.origin,
-        clockSkewMs: clock.now() - Date.now(),
-      });
+    const path = nodeTablePath(encodeURIComponent(project), encodeURIComponent(domain), encodeURIComponent(name));
+    const table = takeEarlyTable(path) ?? startNodeTable();
+    const open = (): void => table.open({ path, origin: location.origin, clockSkewMs: clock.now() - Date.now() });
     const stop = pauseWhileHidden(() => table.pause(), open);
     open();
     setClient(table);

@@ -14,12 +14,10 @@ import { type App, AppContext } from "./app/app.js";
 import { createClock } from "./session/clock.js";
 import { createPreferences } from "./session/preferences.js";
 import { retryTransient } from "./session/retry.js";
-import { allowOwnWorkers } from "./session/script-urls.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
 import { reloadOnce } from "./session/stale-files.js";
 import { followTheme } from "./theme/theme.js";
 
-allowOwnWorkers(Reflect.get(globalThis, "trustedTypes") as Parameters<typeof allowOwnWorkers>[0], location.origin);
 const clock = createClock();
 const session = createSession(clock);
 const preferences = createPreferences(globalThis.localStorage);
