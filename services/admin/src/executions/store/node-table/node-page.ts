@@ -73,8 +73,8 @@ function cacheValues(): [string, number][] {
 const sinceFirst = (column: string): string => `COALESCE((n.${column} - n.first_ns) / 1000000, -1)`;
 
 /**
- * Expressions of one node's values, for rows `n` of node_executions, `e` of executions, `parent` with
- * the id of the enclosing node, and `t` with the number of attempts and their task.
+ * Expressions of one node's values, for rows `n` of node_executions, `e` of executions, `parent`
+ * with the id of the enclosing node, and `t` with the number of attempts and their task.
  */
 export const nodeValues = `n.id AS key, COALESCE(parent.id, 0) AS parent,
   (n.first_ns - e.accepted_ns) / 1000000 AS queued, ${sinceFirst("started_ns")} AS started, ${sinceFirst("ended_ns")} AS ended,

@@ -55,8 +55,8 @@ export function readNodeTable(
 }
 
 /**
- * Page after a position, with one lookup for each distinct parent, and one scan of the index for the
- * attempts of all nodes.
+ * Page after a position, with one lookup for each distinct parent, and one scan of the index for
+ * the attempts of all nodes.
  */
 const PAGE_TEXT = `WITH page AS MATERIALIZED (
     SELECT ${readColumns} FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
@@ -72,7 +72,7 @@ const PAGE_TEXT = `WITH page AS MATERIALIZED (
     LEFT JOIN parents parent ON parent.node_id = n.parent_node_id LEFT JOIN attempts t ON t.node_id = n.node_id
     ORDER BY n.created_at, n.id) AS nodes`;
 
-/** Yields the pages of an execution; PostgreSQL makes one while its caller processes the one before. */
+/** Yields pages; PostgreSQL makes one while the caller processes the one before. */
 async function* pages(tx: Queryable, executionId: bigint): AsyncGenerator<NodePage> {
   const pageAfter = async (createdAt: string, key: number): Promise<PageRow & { readonly last: string | null }> => {
     const { rows } = await tx.query<PageRow & { last: string | null }>({

@@ -5,7 +5,7 @@ import type { ExecutionKey } from "../../../api/scope.js";
 import { readTimeMs } from "../../../format/time.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 
-/** Reads an execution again when the stream of its nodes reports a newer state than the page has. */
+/** Reads an execution again when the stream of its nodes has a newer state than the page. */
 export function useReadOnChange(client: NodeTableClient | undefined, { project, domain, name }: ExecutionKey): void {
   const queries = useQueryClient();
   useEffect(() => {
