@@ -41,7 +41,11 @@ export interface FeedsDeps {
   readonly clock: () => Date;
 }
 
-export interface FeedTimes {
+export interface FeedLimits {
+  /** Time for which an unused feed is kept, ms: clients reconnect and return. */
+  readonly idleMs: number;
+  /** Maximum of rows of all unused feeds; the one that is unused for longest is dropped first. */
+  readonly maxIdleRows: number;
   /** Poll interval of an execution, ms, since notifications of changes may be lost. */
   readonly pollMs: number;
   /** Maximum interval between messages to a watcher, ms. */
@@ -83,8 +87,6 @@ const PUSH_COST_MS = 0.1;
 /** Maximum of feeds per poll, and of concurrent first polls. */
 const BATCH = 200;
 const FIRST_READS = 8;
-/** Time for which an unused feed is kept, ms: clients reconnect after lost connections. */
-const IDLE_MS = 5_000;
 /** Retry interval, ms, while the database is unavailable. */
 const RETRY_MS = 1_000;
 const TICK_MS = 1_000;
@@ -93,12 +95,14 @@ const TICK_MS = 1_000;
 export class FeedRegistry<State extends Feed<Changes>, Changes> {
   readonly #deps: FeedsDeps;
   readonly #source: FeedSource<State, Changes>;
-  readonly #times: FeedTimes;
+  readonly #limits: FeedLimits;
   readonly #byName = new Map<string, Promise<FeedEntry<State>>>();
   readonly #byId = new Map<bigint, FeedEntry<State>>();
   readonly #firstReads = new Semaphore(FIRST_READS);
   /** Feeds with possible changes since the last poll. */
   readonly #dirty = new Set<FeedEntry<State>>();
+  /** Feeds without watchers, the one that is unused for longest first. */
+  readonly #idle = new Set<FeedEntry<State>>();
   /** Executions that changed during first polls; their feeds are known only afterwards. */
   readonly #missed = new Set<bigint>();
   #opening = 0;
@@ -107,10 +111,10 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
   #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | undefined;
   #ticker: NodeJS.Timeout | undefined;
 
-  constructor(deps: FeedsDeps, source: FeedSource<State, Changes>, times: FeedTimes) {
+  constructor(deps: FeedsDeps, source: FeedSource<State, Changes>, limits: FeedLimits) {
     this.#deps = deps;
     this.#source = source;
-    this.#times = times;
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -128,7 +132,8 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
     }
     const entry = await opening;
     entry.users++;
-    clearTimeout(entry.idle);
+    clearTimeout(entry.idleTimer);
+    this.#idle.delete(entry);
     let released = false;
     return {
       feed: entry.feed,
@@ -139,12 +144,12 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       get heartbeats() {
         return entry.heartbeats;
       },
-      isComplete: () => !entry.isLoading && entry.feed.isComplete(this.#now(), this.#times.lingerMs),
+      isComplete: () => !entry.isLoading && entry.feed.isComplete(this.#now(), this.#limits.lingerMs),
       refresh: () => this.#refresh(entry),
       release: () => {
         if (released) return;
         released = true;
-        if (--entry.users === 0) entry.idle = setTimeout(() => this.#drop(entry), IDLE_MS).unref();
+        if (--entry.users === 0) this.#setIdle(entry);
       },
     };
   }
@@ -162,7 +167,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
   close(): void {
     clearTimeout(this.#timer?.timeout);
     clearInterval(this.#ticker);
-    for (const entry of this.#byId.values()) clearTimeout(entry.idle);
+    for (const entry of this.#byId.values()) clearTimeout(entry.idleTimer);
   }
 
   #open(key: string, name: ExecutionName): Promise<FeedEntry<State>> {
@@ -200,7 +205,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       heartbeatAt: begun,
       pollNumber: 0,
       failure: undefined,
-      idle: undefined,
+      idleTimer: undefined,
     };
     const { executionId } = feed;
     this.#byId.set(executionId, entry);
@@ -224,6 +229,20 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
     entry.waiters.wake();
   }
 
+  #setIdle(entry: FeedEntry<State>): void {
+    const { idleMs, maxIdleRows } = this.#limits;
+    entry.idleTimer = setTimeout(() => this.#drop(entry), idleMs).unref();
+    this.#idle.add(entry);
+    let rows = 0;
+    for (const { feed } of this.#idle) rows += feed.size;
+    for (const oldest of this.#idle) {
+      if (rows <= maxIdleRows) return;
+      rows -= oldest.feed.size;
+      clearTimeout(oldest.idleTimer);
+      this.#drop(oldest);
+    }
+  }
+
   #drop(entry: FeedEntry<State>): void {
     if (entry.users > 0) return;
     this.#remove(entry);
@@ -233,6 +252,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
   }
 
   #remove(entry: FeedEntry<State>): void {
+    this.#idle.delete(entry);
     if (this.#byId.get(entry.feed.executionId) !== entry) return;
     this.#byName.delete(entry.key);
     this.#byId.delete(entry.feed.executionId);
@@ -252,7 +272,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
 
   #tick(): void {
     const now = this.#now();
-    const { pollMs, heartbeatMs, lingerMs } = this.#times;
+    const { pollMs, heartbeatMs, lingerMs } = this.#limits;
     for (const entry of this.#byId.values()) {
       if (now - entry.readAt >= pollMs && !entry.feed.isComplete(now, lingerMs)) this.#dirty.add(entry);
       const over = entry.feed.completesAt(lingerMs);
@@ -363,5 +383,5 @@ interface FeedEntry<State> {
   /** Number of the last poll that included this feed. */
   pollNumber: number;
   failure: Error | undefined;
-  idle: NodeJS.Timeout | undefined;
+  idleTimer: NodeJS.Timeout | undefined;
 }

@@ -17,11 +17,16 @@ export interface Streaming {
   close(): Promise<void>;
 }
 
+/** Clients of WatchExecution reconnect after lost connections. */
+const WATCH_IDLE = { idleMs: 5_000, maxIdleRows: 1_000_000 };
+/** People return to a page; a row of a table takes about 150 bytes. */
+const TABLE_IDLE = { idleMs: 60_000, maxIdleRows: 300_000 };
+
 export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
-  const times = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
-  const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), times);
-  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), times);
+  const limits = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
+  const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), { ...limits, ...WATCH_IDLE });
+  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), { ...limits, ...TABLE_IDLE });
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
   const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => {
