@@ -4,6 +4,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
+import { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { Fence, ForwardingSink, Observe } from "./event-sink.js";
 import { eventDedupKey, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
 import { SendScheduler } from "./send-scheduler.js";
@@ -13,7 +14,7 @@ export interface GrpcSinkOptions {
   readonly admin: Pick<ServiceClient<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
   readonly observe: Observe;
   readonly logger: Logger;
-  /** Maximum of concurrent calls, over all executions. */
+  /** Maximum of concurrent calls, over all executions; fewer while admin is saturated. */
   readonly concurrency: number;
   /** Queue length beyond which events superseded by a later one of their node are dropped. */
   readonly maxQueueLength: number;
@@ -73,8 +74,11 @@ export class GrpcSink implements ForwardingSink {
   #running = 0;
   #queueLength = 0;
   #closed = false;
+  readonly #limit: ConcurrencyLimit;
 
-  constructor(private readonly options: GrpcSinkOptions) {}
+  constructor(private readonly options: GrpcSinkOptions) {
+    this.#limit = new ConcurrencyLimit({ max: options.concurrency, now: () => performance.now() });
+  }
 
   /** Number of events neither accepted nor refused. */
   get queueLength(): number {
@@ -152,7 +156,7 @@ export class GrpcSink implements ForwardingSink {
   }
 
   #start(): void {
-    while (this.#running < this.options.concurrency) {
+    while (this.#running < this.#limit.current) {
       const key = this.#turns.next();
       if (key === undefined) return;
       this.#running++;
@@ -262,7 +266,7 @@ export class GrpcSink implements ForwardingSink {
 
   async #trySend(published: PublishedEvent): Promise<{ readonly outcome: SendOutcome; readonly problem?: unknown }> {
     try {
-      await this.#send(published);
+      await this.#limit.measure(() => this.#send(published));
       return { outcome: "recorded" };
     } catch (problem) {
       return { outcome: classifyResponse(problem), problem };
