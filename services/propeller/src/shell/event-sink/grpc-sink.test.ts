@@ -160,6 +160,24 @@ test("executions that are unknown to the control plane occupy no slots", async (
   f.sink.close();
 });
 
+test.each([Code.INTERNAL, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED])(
+  "executions whose events are answered with code %s again and again occupy no slots, and keep their order",
+  async (code) => {
+    const queued = `node x ${Node.QUEUED}`;
+    const f = fixture({ [queued]: Array.from({ length: 300 }, () => new RpcError(code, "no")) });
+    const stuck = ["d/a", "d/b", "d/c"].flatMap((key) => [
+      f.sink.publish(key, node("x", Node.QUEUED)),
+      f.sink.publish(key, node("x", Node.RUNNING)),
+    ]);
+    await f.sink.publish("d/d", workflow(Workflow.RUNNING));
+    expect(f.calls.length).toBeLessThan(20);
+    await Promise.all(stuck);
+    expect(f.calls.filter((name) => name === queued)).toHaveLength(303);
+    expect(f.calls.indexOf(`node x ${Node.RUNNING}`)).toBeGreaterThan(f.calls.indexOf(queued));
+    expect(f.sink.queueLength).toBe(0);
+  },
+);
+
 test("an execution with few events does not wait for those with many", async () => {
   const f = fixture();
   const release = f.hold();

@@ -4,16 +4,17 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
+import { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { Fence, ForwardingSink, Observe } from "./event-sink.js";
 import { eventDedupKey, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
 import { SendScheduler } from "./send-scheduler.js";
-import { type SendOutcome, classifyResponse } from "./send-outcome.js";
+import { type SendOutcome, classifyResponse, isUnavailable } from "./send-outcome.js";
 
 export interface GrpcSinkOptions {
   readonly admin: Pick<ServiceClient<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
   readonly observe: Observe;
   readonly logger: Logger;
-  /** Maximum of concurrent calls, over all executions. */
+  /** Maximum of concurrent calls, over all executions; fewer while admin is saturated. */
   readonly concurrency: number;
   /** Queue length beyond which events superseded by a later one of their node are dropped. */
   readonly maxQueueLength: number;
@@ -34,7 +35,12 @@ interface QueuedEvent {
   readonly delivered: Promise<void>;
   /** Superseded by a later event. */
   superseded: boolean;
+  /** Number of responses that decided nothing. */
+  failures: number;
 }
+
+/** Meaning of a delivery for the queue: its first event is settled, or is sent again later. */
+type Delivery = "settled" | "early" | "failed";
 
 /** Queue of one execution's events; only the first may be in flight. */
 interface ExecutionQueue {
@@ -68,8 +74,11 @@ export class GrpcSink implements ForwardingSink {
   #running = 0;
   #queueLength = 0;
   #closed = false;
+  readonly #limit: ConcurrencyLimit;
 
-  constructor(private readonly options: GrpcSinkOptions) {}
+  constructor(private readonly options: GrpcSinkOptions) {
+    this.#limit = new ConcurrencyLimit({ max: options.concurrency, now: () => performance.now() });
+  }
 
   /** Number of events neither accepted nor refused. */
   get queueLength(): number {
@@ -110,7 +119,15 @@ export class GrpcSink implements ForwardingSink {
     if (same !== undefined) return same.delivered;
     this.#queueLength++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const entry = { name, published, mayDeliver: fence?.shouldSend ?? alwaysAllowed, done: resolve, delivered: promise, superseded: false };
+    const entry = {
+      name,
+      published,
+      mayDeliver: fence?.shouldSend ?? alwaysAllowed,
+      done: resolve,
+      delivered: promise,
+      superseded: false,
+      failures: 0,
+    };
     if (queue === undefined) {
       this.#queues.set(key, { entries: [entry], notFoundSince: undefined, notFoundAttempts: 0 });
       this.#turns.add(key);
@@ -139,7 +156,7 @@ export class GrpcSink implements ForwardingSink {
   }
 
   #start(): void {
-    while (this.#running < this.options.concurrency) {
+    while (this.#running < this.#limit.current) {
       const key = this.#turns.next();
       if (key === undefined) return;
       this.#running++;
@@ -152,19 +169,26 @@ export class GrpcSink implements ForwardingSink {
 
   /**
    * Sends the first event of the execution's queue; the execution then waits for its next turn. A
-   * queue that waits out NOT_FOUND holds no slot.
+   * queue that waits to send again holds no slot: else a few events that the recorder never takes
+   * would stop those of all executions.
    */
   async #sendNext(key: string): Promise<void> {
     const queue = this.#queues.get(key);
     const entry = queue?.entries[0];
     if (queue === undefined || entry === undefined) return;
-    const early = (await this.#deliver(key, queue, entry)) === "early";
+    const delivery = await this.#deliver(key, queue, entry);
     if (this.#closed) return;
-    if (early) {
-      if (this.#moveMissingNodeFirst(key, queue, entry)) this.#turns.add(key);
-      else this.#requeueAfterBackoff(key, queue);
-      return;
-    }
+    if (delivery === "early" && this.#moveMissingNodeFirst(key, queue, entry)) this.#turns.add(key);
+    else if (delivery === "early") this.#requeueAfter(key, Math.min(this.#backoffMs(queue.notFoundAttempts++), MAX_NOT_FOUND_BACKOFF_MS));
+    else if (delivery === "failed") this.#requeueAfter(key, this.#backoffMs(entry.failures++));
+    else this.#settleFirst(key, queue, entry);
+  }
+
+  #backoffMs(failures: number): number {
+    return this.options.backoffMs(failures);
+  }
+
+  #settleFirst(key: string, queue: ExecutionQueue, entry: QueuedEvent): void {
     this.#turns.onSent(key);
     queue.entries.shift();
     this.#queueLength--;
@@ -188,28 +212,32 @@ export class GrpcSink implements ForwardingSink {
     return at > 0;
   }
 
-  #requeueAfterBackoff(key: string, queue: ExecutionQueue): void {
-    const pause = Math.min(this.options.backoffMs(queue.notFoundAttempts++), MAX_NOT_FOUND_BACKOFF_MS);
+  #requeueAfter(key: string, delayMs: number): void {
     const goOn = (): void => {
       if (this.#closed) return;
       this.#turns.add(key);
       this.#start();
     };
-    setTimeout(goOn, pause).unref();
+    setTimeout(goOn, delayMs).unref();
   }
 
-  /** @returns `early`: the recorder may receive the event's node or execution later. */
-  async #deliver(key: string, queue: ExecutionQueue, { published, name, mayDeliver }: QueuedEvent): Promise<"early" | "done"> {
-    const { backoffMs, logger, onSent } = this.options;
-    for (let failures = 0; !this.#closed && mayDeliver(); failures++) {
+  /**
+   * @returns `early`: the recorder may receive the event's node or execution later; `failed`: it
+   *   answered without a decision about the event
+   */
+  async #deliver(key: string, queue: ExecutionQueue, entry: QueuedEvent): Promise<Delivery> {
+    const { logger, onSent } = this.options;
+    const { published, name } = entry;
+    while (!this.#closed && entry.mayDeliver()) {
       const { outcome, problem } = await this.#trySend(published);
       const message = problem instanceof Error ? problem.message : "";
       if (outcome === "again") {
         onSent?.(outcome);
-        if (failures % 10 === 0)
+        if (entry.failures % 10 === 0)
           logger.warn({ workflow: key, event: name, error: String(problem) }, "event could not be delivered; retrying");
+        if (!isUnavailable(problem)) return "failed";
         // Keeps its slot: while the recorder is unavailable, no other queue could use it.
-        await sleep(backoffMs(failures), undefined, { ref: false });
+        await sleep(this.#backoffMs(entry.failures++), undefined, { ref: false });
         continue;
       }
       if (outcome === "notFound" && this.#isEarly(queue)) {
@@ -223,7 +251,7 @@ export class GrpcSink implements ForwardingSink {
       this.#reportOutcome(key, published, { outcome, message });
       break;
     }
-    return "done";
+    return "settled";
   }
 
   /** Counted per queue, not per event: a missing execution costs the time once. */
@@ -238,7 +266,7 @@ export class GrpcSink implements ForwardingSink {
 
   async #trySend(published: PublishedEvent): Promise<{ readonly outcome: SendOutcome; readonly problem?: unknown }> {
     try {
-      await this.#send(published);
+      await this.#limit.measure(() => this.#send(published));
       return { outcome: "recorded" };
     } catch (problem) {
       return { outcome: classifyResponse(problem), problem };

@@ -32,3 +32,8 @@ export function classifyResponse(error: unknown): SendOutcome {
       return "again";
   }
 }
+
+/** Tells whether a call failed because no recorder is reachable, whichever its event. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof RpcError && error.code === Code.UNAVAILABLE;
+}
