@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
 import { root } from "../repository.js";
+import { builtProgram } from "./built-program.js";
 
 /** Time for processes to exit after their parent has exited, ms. */
 const EXIT_TIMEOUT_MS = 5_000;
@@ -73,7 +74,7 @@ export async function startStack(
 ): Promise<RunningStack> {
   const child = spawn(
     process.execPath,
-    [join(root, "packages/cli/dist/main.js"), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
+    [builtProgram(join(root, "packages/cli")), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },
