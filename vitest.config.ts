@@ -13,8 +13,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     projects: [
-      // Files of packages and services share a process, and the modules in it: loading modules
-      // would take half of their time. vitest.setup.ts undoes the changes of each file.
+      // Files share a process, and the modules in it: loading modules would take half of the time of
+      // most. vitest.setup.ts undoes the changes of each file.
       {
         extends: true,
         test: {
@@ -25,13 +25,14 @@ export default defineConfig({
             "services/**/src/**/*.test.ts",
             "services/*/simulation/**/*.test.ts",
             "bench/src/**/*.test.ts",
+            "conformance/src/**/*.test.ts",
           ],
           exclude: [...NO_TESTS, ...MEASURES_ITS_PROCESS],
         },
       },
       {
         extends: true,
-        test: { name: "isolated", include: ["conformance/src/**/*.test.ts", ...MEASURES_ITS_PROCESS], exclude: NO_TESTS },
+        test: { name: "isolated", include: MEASURES_ITS_PROCESS, exclude: NO_TESTS },
       },
     ],
     pool: "forks",
