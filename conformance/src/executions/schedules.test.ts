@@ -61,7 +61,7 @@ test("two replicas that are killed start every run of a schedule exactly once", 
   await client.admin.createLaunchPlan({ id, spec: { workflowId, entityMetadata: { schedule } } });
   await client.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
   const until = async (count: number) => {
-    await expect.poll(() => runsOf(id.name), { timeout: 60_000 }).toSatisfy((runs: Execution[]) => runs.length >= count);
+    await expect.poll(() => runsOf(id.name), { timeout: 60_000, interval: 250 }).toSatisfy((runs: Execution[]) => runs.length >= count);
   };
   const kill = (who: "first" | "second") => {
     if (who === "second") second.kill("SIGKILL");

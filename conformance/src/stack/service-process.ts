@@ -113,8 +113,11 @@ interface ProcessOptions {
   readonly build: string;
 }
 
-/** Keeps compiled code of the repository's programs, as stacks do; other builds are temporary. */
-const compileCache = { NODE_COMPILE_CACHE: join(cacheDir(), "node") };
+/**
+ * Keeps compiled code: of the repository's programs where stacks keep it, of another build, which
+ * is temporary, in its folder.
+ */
+const compileCacheOf = (build: string): string => (build === root ? join(cacheDir(), "node") : join(build, "compile-cache"));
 
 function spawnService({ service, env }: ServiceSpec, { configFile, lines, build }: ProcessOptions): StartedProcess {
   const program = builtProgram(join(build, "services", service));
@@ -122,7 +125,7 @@ function spawnService({ service, env }: ServiceSpec, { configFile, lines, build 
     stdio: ["ignore", "pipe", "pipe"],
     // Own session: Ctrl-C reaches only the caller, which stops what it started.
     detached: true,
-    env: { ...(build === root ? compileCache : {}), ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compileCacheOf(build), ...process.env, ...env },
   });
   testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
