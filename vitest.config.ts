@@ -13,8 +13,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     projects: [
-      // Files share a process, and the modules in it: most would spend half of their time on loading
-      // modules. vitest.setup.ts undoes the changes of each file.
+      // Files share a process, and the modules in it: most would spend half of their time on
+      // loading modules. vitest.setup.ts undoes the changes of each file.
       {
         extends: true,
         test: {

@@ -18,14 +18,14 @@ const large = process.env.LISTS === "large" || process.env.LISTS === "full";
 const every = process.env.LISTS === "full";
 const fill: Fill = large
   ? { executions: 1_000_000, nodes: 5_000_000, versions: 50_000 }
-  : { executions: 50_000, nodes: 150_000, versions: 10_000 };
+  : { executions: 100_000, nodes: 300_000, versions: 20_000 };
 
 /**
  * Maximum of rows that a plan node may read, sort or discard for a page of 100. A filter that
  * matches one row in some hundred or thousand either scans in the requested order, or sorts all its
  * rows: about ten thousand in a million. A list of nodes may read all of one execution.
  */
-const MOST_ROWS = large ? 60_000 : 20_000;
+const MOST_ROWS = large ? 60_000 : 40_000;
 
 let database: AdminDatabase;
 let lists: ReadonlyMap<string, Listed>;
