@@ -33,6 +33,7 @@ const PARTS = {
   "complete-ends": { files: ["conformance/src/consistency/consistency.test.ts"], environment: { COMPLETE_ENDS: "full" } },
   "data-planes": { files: ["conformance/src/faults/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
   "rolling-upgrade": { files: ["conformance/src/operations/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
+  "stop-signals": { files: ["conformance/src/operations/stop-signals.test.ts"], environment: { STOP_SIGNALS: "full" } },
   backup: { files: ["conformance/src/operations/backup.test.ts"], environment: { BACKUP: "full" } },
   fuzz: {
     files: ["conformance/src/api/invalid-requests.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],

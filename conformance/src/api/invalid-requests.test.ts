@@ -28,7 +28,7 @@ const ARCHIVED = "put-away";
 const PROJECT = "randomland";
 const RANDOM: KnownNames = { project: PROJECT, id: PROJECT, domain: "development", name: "known", version: "v1", node_id: "n0" };
 /** Duration of the random requests, s, and their minimum number. */
-const FUZZ_SECONDS = Number(process.env.FUZZ_SECONDS ?? 20);
+const FUZZ_SECONDS = Number(process.env.FUZZ_SECONDS ?? 5);
 const MIN_REQUESTS = 1_000;
 const SEED = Number(process.env.PROPERTY_SEED ?? 1);
 

@@ -135,8 +135,12 @@ export const STORES: readonly StoreKind[] = [
       mkdirSync(data);
       const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
       process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
+      const stop = () => {
+        delete process.env["GOOGLE_APPLICATION_CREDENTIALS"];
+        return server.stop();
+      };
       const env = { STORAGE_EMULATOR_HOST: server.url };
-      return { uri: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
+      return { uri: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop };
     },
   },
 ];

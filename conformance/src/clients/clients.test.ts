@@ -11,6 +11,7 @@ import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 const example = join(root, "examples", "python", "example.py");
 const scope = { project: "flytesnacks", domain: "development" };
@@ -128,7 +129,7 @@ def needs_a_package() -> int:
 
 test("a package installed while the stack runs is available to its next task only", async () => {
   const wheel = writeWheel(folder, "tiny_answer", "ANSWER = 42\n");
-  const words = [join(root, "packages/cli/dist/main.js"), "python", "install", "--data", stack.folder, wheel];
+  const words = [builtProgram(join(root, "packages/cli")), "python", "install", "--data", stack.folder, wheel];
   expect(execFileSync(process.execPath, words, { encoding: "utf8" })).toContain("  tiny_answer==1.0\n");
   expect(() => python("python", "-c", "import tiny_answer")).toThrow("No module named 'tiny_answer'");
   const source = join(folder, "needs_a_package.py");

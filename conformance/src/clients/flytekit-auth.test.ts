@@ -10,6 +10,7 @@ import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { executionRequest, identifier, launchPlanRequest, taskRequest, workflowRequest } from "../api/valid-requests.js";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 // Unmodified flytekit signs in at an admin with authentication. sign-in.test.ts tests the browser
 // flow, for which flytekit listens on a fixed port.
@@ -37,7 +38,7 @@ afterAll(async () => {
 });
 
 function accounts(words: readonly string[], input = ""): string {
-  const program = join(root, "services", "admin", "dist", "accounts", "main.js");
+  const program = builtProgram(join(root, "services", "admin"), "accounts/main.js");
   return execFileSync(process.execPath, [program, ...words, "--config", admin.configFile], { input, encoding: "utf8" }).trim();
 }
 

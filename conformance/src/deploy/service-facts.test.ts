@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SERVICES } from "../services.js";
+import { builtProgram } from "../stack/built-program.js";
 
 // Compares manifests with the programs. Addresses are compared in network.test.ts, requests to the
 // Kubernetes API in source-requests.test.ts.
@@ -14,7 +14,7 @@ interface Schema {
 const programs = SERVICES.filter(({ manifest }) => manifest.opsPort !== undefined);
 
 describe.each(programs)("the program of $manifest.id", ({ manifest, folder }) => {
-  const text = execFileSync(process.execPath, [join(folder, "dist", "main.js"), "--print-schema"], { encoding: "utf8" });
+  const text = execFileSync(process.execPath, [builtProgram(folder), "--print-schema"], { encoding: "utf8" });
   const schema = JSON.parse(text) as Schema;
   const at = (...path: readonly string[]) => path.reduce<Schema | undefined>((inner, key) => inner?.properties?.[key], schema);
 

@@ -10,7 +10,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { waitForEnd } from "../stack/executions.js";
 import { plainLiteral } from "./plain-literal.js";
-import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
+import { type RunningStack, runPython, startStack, WARM_PYTHON_DEFAULTS } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
 
 export const examplesFolder = join(root, "examples", "python");
@@ -42,17 +42,20 @@ export class ExampleRuns {
     readonly stack: RunningStack,
     readonly client: FlyteClient,
     private readonly elsewhere: string,
+    private users: number,
   ) {}
 
-  static async start(starting = startStack()): Promise<ExampleRuns> {
+  /** @param users number of callers of `stop`; the last one stops the stack */
+  static async start(starting = startStack(["--no-example"], WARM_PYTHON_DEFAULTS), users = 1): Promise<ExampleRuns> {
     const stack = await starting;
     const client = createFlyteClient({ endpoint: `${stack.host}:${stack.api}` });
-    const runs = new ExampleRuns(stack, client, mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-")));
+    const runs = new ExampleRuns(stack, client, mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-")), users);
     runs.pyflyte("register", "--version", "v1", examplesFolder);
     return runs;
   }
 
   async stop(): Promise<void> {
+    if (--this.users > 0) return;
     this.client.close();
     rmSync(this.elsewhere, { recursive: true, force: true });
     await this.stack.stop();

@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { plainLiteral } from "./plain-literal.js";
 import { root } from "../repository.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
+import { builtProgram } from "../stack/built-program.js";
 
 const TIMEOUT_MS = 1_800_000;
 
 /** Runs a flyte-ts command; resolves to its output. */
 const flyteTs = (...args: string[]) =>
-  execFileSync(process.execPath, [join(root, "packages", "cli", "dist", "main.js"), ...args], { encoding: "utf8", stdio: "pipe" });
+  execFileSync(process.execPath, [builtProgram(join(root, "packages", "cli")), ...args], { encoding: "utf8", stdio: "pipe" });
 
 /** Examples of Spark, Ray and Dask as a user runs them: long, for their packages are large. */
 describe.skipIf(process.env.PLUGIN_EXAMPLES !== "full")("tasks of operators run as one pod on a stack without operators", () => {

@@ -7,7 +7,7 @@ import { kubernetesSkipReason } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { faultRounds } from "../faults/fault-rounds.js";
-import { runPython, type RunningStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
+import { runPython, type RunningStack, startStackOnKubernetes, WARM_PYTHON_DEFAULTS } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
 import { root } from "../repository.js";
 
@@ -22,7 +22,7 @@ describe.skipIf(await kubernetesSkipReason())("the stack on a real Kubernetes AP
   let close: StackClient["close"];
 
   beforeAll(async () => {
-    stack = await startStackOnKubernetes();
+    stack = await startStackOnKubernetes(["--no-example"], WARM_PYTHON_DEFAULTS);
     ({ client, folder, close } = connectToStack(stack));
     cpSync(examples, folder, { recursive: true });
   }, 300_000);

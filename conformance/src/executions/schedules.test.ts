@@ -14,6 +14,7 @@ import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
 import { type StackClient, connectToStack } from "../stack/use-stack.js";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 const scope = { project: "flytesnacks", domain: "development" };
 const INTERVAL_MS = 2_000;
@@ -39,7 +40,7 @@ afterAll(async () => {
 
 function startSecondReplica(): ChildProcess {
   const config = join(stack.folder, "config", "scheduler.yaml");
-  const main = join(root, "services", "scheduler", "dist", "main.js");
+  const main = builtProgram(join(root, "services", "scheduler"));
   return spawn(process.execPath, [main, "--config", config, "--ops.port", "0"], { stdio: "ignore" });
 }
 
@@ -60,7 +61,7 @@ test("two replicas that are killed start every run of a schedule exactly once", 
   await client.admin.createLaunchPlan({ id, spec: { workflowId, entityMetadata: { schedule } } });
   await client.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
   const until = async (count: number) => {
-    await expect.poll(() => runsOf(id.name), { timeout: 60_000 }).toSatisfy((runs: Execution[]) => runs.length >= count);
+    await expect.poll(() => runsOf(id.name), { timeout: 60_000, interval: 250 }).toSatisfy((runs: Execution[]) => runs.length >= count);
   };
   const kill = (who: "first" | "second") => {
     if (who === "second") second.kill("SIGKILL");

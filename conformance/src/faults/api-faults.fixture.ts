@@ -7,6 +7,7 @@ import { type FaultProxy, kubernetesFixture, type KubernetesFixture, startFaultP
 import { cpuSecondsOf } from "../stack/cpu-time.js";
 import { type RunningStack, type StackPart, startStack } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 /** A stack that reaches the Kubernetes API through a proxy that injects faults. */
 export interface FaultInjectionStack {
@@ -44,7 +45,7 @@ export async function startFaultInjectionStack(real: boolean): Promise<FaultInje
 /** Starts the API of the local cluster alone, without a stack. */
 async function startLocalCluster(): Promise<{ readonly kubeconfig: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-api-"));
-  const main = join(root, "services", "local-cluster", "dist", "main.js");
+  const main = builtProgram(join(root, "services", "local-cluster"));
   const child = spawn(process.execPath, [main, "--dataDir", folder, "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<void>((done) => child.once("exit", () => done()));
   await ready(child);

@@ -11,7 +11,7 @@ import { registerSleepChain, sleepInputs } from "../stack/sleep-chain.js";
 
 /** `CONTROL_PLANE_FAULTS=full`: 1,000 executions for each fault, and outages of a minute. */
 const FULL = process.env.CONTROL_PLANE_FAULTS === "full";
-const EXECUTIONS = FULL ? 1_000 : 120;
+const EXECUTIONS = FULL ? 1_000 : 60;
 const OUTAGE_MS = FULL ? 60_000 : 3_000;
 const SEED = Number(process.env.FAULT_SEED ?? 1);
 /** Concurrent requests. */
@@ -116,7 +116,7 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
     const names = await creating;
     const made = Date.now();
 
-    await expect.poll(async () => [...(await phasesOf(prefix)).keys()].length, { timeout: TIMEOUT_MS }).toBe(names.length);
+    await expect.poll(async () => [...(await phasesOf(prefix)).keys()].length, { timeout: TIMEOUT_MS, interval: 250 }).toBe(names.length);
     const open = async () => [...(await phasesOf(prefix))].filter(([, [phase = Phase.UNDEFINED]]) => !ENDED.includes(phase)).length;
     await expect.poll(open, { timeout: TIMEOUT_MS, interval: 500 }).toBe(0);
     const report = [...responseCounts].map(([code, count]) => `${code} ${count}`).join(", ");

@@ -10,6 +10,6 @@ afterAll(() => stack.stop(), 60_000);
 
 faultRounds({
   parts: ["admin", "propeller", "plugin-pod", "nats", "postgres", "local-cluster", "nats and its streams"],
-  rounds: 21,
+  rounds: 7,
   stack: () => stack,
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { kubernetesFixture } from "@flyte-ts/testing";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 export interface ApiRequest {
   readonly method: string;
@@ -42,7 +43,7 @@ export async function localApi(): Promise<ApiUnderTest> {
   const file = join(folder, "config.yaml");
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(file, JSON.stringify({ dataDir: join(folder, "data"), kubeconfig, logLevel: "error" }));
-  const child = spawn(process.execPath, [join(root, "services/local-cluster/dist/main.js"), "--config", file], { stdio: "inherit" });
+  const child = spawn(process.execPath, [builtProgram(join(root, "services/local-cluster")), "--config", file], { stdio: "inherit" });
   for (let waitedMs = 0; !existsSync(kubeconfig); waitedMs += 20) {
     if (child.exitCode !== null || waitedMs > 30_000) throw new Error("local-cluster did not start");
     await sleep(20);

@@ -15,12 +15,13 @@ import { retryWhileUnavailable, nodeAndAttemptPhases, waitForEnd } from "../stac
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { registerSleepChain, sleepInputs } from "../stack/sleep-chain.js";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
 /** `BACKUP=full` also waits until orphans are found, which takes some minutes. */
 const FULL = process.env.BACKUP === "full";
 const TIMEOUT_MS = 180_000;
 const SCOPE = { project: "flytesnacks", domain: "development" };
-const program = join(root, "packages/cli/dist/main.js");
+const program = builtProgram(join(root, "packages/cli"));
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
 const at = (name: string) => join(folder, name);
 

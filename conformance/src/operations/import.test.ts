@@ -18,8 +18,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { executionRequest, identifier, launchPlanRequest, scope, taskRequest, workflowRequest } from "../api/valid-requests.js";
 import { root } from "../repository.js";
+import { builtProgram } from "../stack/built-program.js";
 
-const main = join(root, "packages", "cli", "dist", "main.js");
+const main = builtProgram(join(root, "packages", "cli"));
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-import-"));
 
 let admins: readonly RunningAdmin[] = [];

@@ -11,15 +11,13 @@ import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/test
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SERVICES, serviceOf } from "../services.js";
 import { type ServiceProcess, startService } from "../stack/service-process.js";
+import { builtProgram } from "../stack/built-program.js";
 
 const PROGRAMS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    SERVICES.filter(({ manifest }) => manifest.plane !== "sidecar").map(({ manifest, folder }) => [
-      manifest.id,
-      join(folder, "dist", "main.js"),
-    ]),
+    SERVICES.filter(({ manifest }) => manifest.plane !== "sidecar").map(({ manifest, folder }) => [manifest.id, builtProgram(folder)]),
   ),
-  "node-runner": join(serviceOf("local-cluster").folder, "dist", "node-runner", "main.js"),
+  "node-runner": builtProgram(serviceOf("local-cluster").folder, "node-runner/main.js"),
 };
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-operations-"));

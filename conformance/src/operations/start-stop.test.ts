@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testWatchdog } from "@flyte-ts/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { processesOf } from "../stack/stack-fixture.js";
+import { LAZY_PYTHON, processesOf } from "../stack/stack-fixture.js";
 import { root } from "../repository.js";
 
 let folder: string;
@@ -32,7 +32,7 @@ interface StartedCommand {
  * Runs an npm command, optionally below another command, in its own process group, as a service
  * manager, a container or a terminal does.
  */
-function npm(args: readonly string[], environment: Readonly<Record<string, string>> = {}, wrapper: readonly string[] = []): StartedCommand {
+function npm(args: readonly string[], environment = LAZY_PYTHON, wrapper: readonly string[] = []): StartedCommand {
   const [command = "npm", ...all] = [...wrapper, "npm", ...args];
   const child = spawn(command, all, {
     cwd: root,
@@ -56,9 +56,21 @@ const said = async ({ output }: StartedCommand, what: RegExp) => {
   await expect.poll(output, { timeout: 100_000 }).toMatch(what);
 };
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s to `npm start` stops the stack, and npm exits after it", async (signal) => {
-  const run = npm(stack(folder));
+/** Leaves files of a killed stack in the folder, with the id of another live process. */
+function writeStaleProcessIds(): void {
+  for (const name of ["stack.pid", "guard.pid"]) writeFileSync(join(folder, name), `${process.pid}\n0:0\n`);
+  mkdirSync(join(folder, "cluster"));
+  writeFileSync(join(folder, "cluster", "lock"), `${process.pid} 1`);
+}
+
+test.each([
+  { signal: "SIGTERM", title: "", prepare: () => undefined },
+  { signal: "SIGINT", title: " in a folder with stale process ids of a killed stack", prepare: writeStaleProcessIds },
+] as const)("$signal to `npm start`$title stops the stack, and npm exits after it", async ({ signal, prepare }) => {
+  prepare();
+  const run = npm(stack(folder), {});
   await said(run, /^ready$/m);
+  expect(readFileSync(join(folder, "stack.pid"), "utf8")).not.toMatch(new RegExp(`^${process.pid}\n`));
   run.npm.kill(signal);
   expect(await run.ended).toBe(0);
   expect(readdirSync(folder)).not.toContain("stack.pid");
@@ -88,7 +100,7 @@ test("a signal to the whole process group, as from a closed terminal or systemd,
 const namespaces = spawnSync("unshare", ["--pid", "--fork", "--mount-proc", "true"]).status === 0;
 
 test.runIf(namespaces)("SIGTERM to `npm start` as process 1 of a container stops the stack", async () => {
-  const run = npm(stack(folder), {}, ["unshare", "--pid", "--fork", "--mount-proc"]);
+  const run = npm(stack(folder), LAZY_PYTHON, ["unshare", "--pid", "--fork", "--mount-proc"]);
   await said(run, /^ready$/m);
   const [first] = readFileSync(`/proc/${run.npm.pid}/task/${run.npm.pid}/children`, "utf8").trim().split(" ");
   process.kill(Number(first), "SIGTERM");
@@ -142,17 +154,6 @@ test("SIGTERM stops a start that hangs", async () => {
   run.npm.kill("SIGTERM");
   expect(await run.ended).toBe(130);
   expect(readdirSync(data)).not.toContain("stack.pid");
-});
-
-test("stale process ids of a killed stack do not prevent the next start", async () => {
-  for (const name of ["stack.pid", "guard.pid"]) writeFileSync(join(folder, name), `${process.pid}\n0:0\n`);
-  mkdirSync(join(folder, "cluster"));
-  writeFileSync(join(folder, "cluster", "lock"), `${process.pid} 1`);
-  const run = npm(stack(folder));
-  await said(run, /^ready$/m);
-  expect(readFileSync(join(folder, "stack.pid"), "utf8")).not.toMatch(new RegExp(`^${process.pid}\n`));
-  run.npm.kill("SIGTERM");
-  expect(await run.ended).toBe(0);
 });
 
 test.each([

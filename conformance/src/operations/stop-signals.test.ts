@@ -4,15 +4,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient } from "@flyte-ts/client";
 import { expect, test } from "vitest";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
-import { processesOf, type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { processesOf, type RunningStack, startStack, WARM_PYTHON_DEFAULTS } from "../stack/stack-fixture.js";
 
 // However a stack is stopped, nothing of it may remain: no servers, services or pods of tasks.
 
+/** `STOP_SIGNALS=full`: every way, otherwise half of them. */
+const FULL = process.env.STOP_SIGNALS === "full";
+
 type SignalSequence = readonly NodeJS.Signals[];
+
+const SHORT: readonly SignalSequence[] = [["SIGINT"], ["SIGTERM", "SIGTERM"], ["SIGKILL"]];
+const LONG: readonly SignalSequence[] = [...SHORT, ["SIGINT", "SIGINT"], ["SIGHUP"], ["SIGTERM", "SIGKILL"]];
 
 /** Starts a stack with a running task. */
 async function startBusyStack(): Promise<RunningStack> {
-  const stack = await startStack();
+  const stack = await startStack(["--no-example"], WARM_PYTHON_DEFAULTS);
   const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
   const note = join(stack.folder, "runs");
   // The task also starts a process in its own session, as the helpers of some libraries do.
@@ -30,14 +36,7 @@ async function startBusyStack(): Promise<RunningStack> {
   return stack;
 }
 
-test.each<{ way: SignalSequence }>([
-  { way: ["SIGINT"] },
-  { way: ["SIGINT", "SIGINT"] },
-  { way: ["SIGTERM", "SIGTERM"] },
-  { way: ["SIGHUP"] },
-  { way: ["SIGKILL"] },
-  { way: ["SIGTERM", "SIGKILL"] },
-])(
+test.each((FULL ? LONG : SHORT).map((way) => ({ way })))(
   "nothing of a stack remains after $way",
   async ({ way }) => {
     const stack = await startBusyStack();

@@ -12,6 +12,7 @@ import { runPython, type RunningStack, startStack } from "../stack/stack-fixture
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { PACKED_VERSION, packPublishedPackages } from "./packed-packages.fixture.js";
 import { codeBlocks, commands, writeFiles } from "./tutorial-page.js";
+import { builtProgram } from "../stack/built-program.js";
 
 // Executes docs/plugins/write-a-plugin.md word for word, and measures how soon the platform uses
 // the plugin. The packages are those of this tree; PLUGIN_TUTORIAL=install packs and installs them
@@ -54,7 +55,7 @@ test("a task of an unknown type waits with a reason, and runs within 5 s of the 
   await expectWaiting("first", "no plugin service serves task type [http-job]");
   // The page shows the words of a shell.
   const [, , ...args] = addPlugin.split(" ");
-  execFileSync(process.execPath, [join(root, "packages/cli/dist/main.js"), ...args.slice(0, 2), "--data", stack.folder, ...args.slice(2)]);
+  execFileSync(process.execPath, [builtProgram(join(root, "packages/cli")), ...args.slice(0, 2), "--data", stack.folder, ...args.slice(2)]);
   start(startJobService.replace(/ &$/, ""));
   const spawnedAt = performance.now();
   const started = hasStarted(start(startPlugin));

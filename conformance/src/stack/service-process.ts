@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { cacheDir } from "@flyte-ts/host";
 import { memoryBytes, testWatchdog } from "@flyte-ts/testing";
 import { respondsOk } from "./http-probe.js";
 import { root } from "../repository.js";
+import { builtProgram } from "./built-program.js";
 
 export interface ServiceSpec {
   /** Name in the configuration file and in messages. */
@@ -111,13 +113,19 @@ interface ProcessOptions {
   readonly build: string;
 }
 
+/**
+ * Keeps compiled code: of the repository's programs where stacks keep it, of another build, which
+ * is temporary, in its folder.
+ */
+const compileCacheOf = (build: string): string => (build === root ? join(cacheDir(), "node") : join(build, "compile-cache"));
+
 function spawnService({ service, env }: ServiceSpec, { configFile, lines, build }: ProcessOptions): StartedProcess {
-  const program = join(build, "services", service, "dist", "main.js");
+  const program = builtProgram(join(build, "services", service));
   const child = spawn(process.execPath, [program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
     // Own session: Ctrl-C reaches only the caller, which stops what it started.
     detached: true,
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compileCacheOf(build), ...process.env, ...env },
   });
   testWatchdog().watch(child, "SIGTERM");
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };

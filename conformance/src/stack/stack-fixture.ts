@@ -5,6 +5,24 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubernetesFixture, kubernetesFixture, testWatchdog } from "@flyte-ts/testing";
 import { root } from "../repository.js";
+import { builtProgram } from "./built-program.js";
+
+const WARM_PYTHON = ["LOCAL_CLUSTER", "NODE_RUNNER"].map((service) => `FLYTE_TS_${service}_WARMPYTHON`);
+/**
+ * Starts Python for the first task that needs it, with flytekit alone: few stacks of tests run
+ * tasks in Python.
+ */
+export const LAZY_PYTHON: Readonly<Record<string, string>> = Object.fromEntries(
+  WARM_PYTHON.flatMap((name) => [
+    [`${name}__AHEAD`, "false"],
+    [`${name}__MODULES`, "[]"],
+  ]),
+);
+
+/** Starts Python with the stack and with preloaded modules, as `npm start` does. */
+export const WARM_PYTHON_DEFAULTS: Readonly<Record<string, undefined>> = Object.fromEntries(
+  Object.keys(LAZY_PYTHON).map((name) => [name, undefined]),
+);
 
 /** Time for processes to exit after their parent has exited, ms. */
 const EXIT_TIMEOUT_MS = 5_000;
@@ -44,10 +62,13 @@ export type StackPart = string;
  * Starts the stack on a real kube-apiserver with its garbage collector and other controllers; both
  * stop together.
  */
-export async function startStackOnKubernetes(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
+export async function startStackOnKubernetes(
+  flags: readonly string[] = ["--no-example"],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): Promise<RunningStack> {
   const kubernetes = await kubernetesFixture({ controllers: true });
   try {
-    const stack = await startStack([...flags, "--kubeconfig", kubernetes.kubeconfig]);
+    const stack = await startStack([...flags, "--kubeconfig", kubernetes.kubeconfig], environment);
     const stop = async () => {
       try {
         return await stack.stop();
@@ -65,18 +86,21 @@ export async function startStackOnKubernetes(flags: readonly string[] = ["--no-e
 /** Creates a folder for the data of a stack. */
 export const stackFolder = (): string => mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
 
-/** @param folder folder for its data; deleted when the stack stops */
+/**
+ * @param environment further variables, which replace those of the caller; `undefined` removes one
+ * @param folder folder for its data; deleted when the stack stops
+ */
 export async function startStack(
   flags: readonly string[] = ["--no-example"],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = {},
   folder = stackFolder(),
 ): Promise<RunningStack> {
   const child = spawn(
     process.execPath,
-    [join(root, "packages/cli/dist/main.js"), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
+    [builtProgram(join(root, "packages/cli")), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
     {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...environment },
+      env: { ...process.env, ...LAZY_PYTHON, ...environment },
     },
   );
   testWatchdog().watch(child, "SIGINT");

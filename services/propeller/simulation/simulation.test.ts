@@ -5,7 +5,7 @@ import { simulate, type SimulationResult } from "./simulate.js";
 // worlds, and the first one.
 const only = process.env["SIM_SEED"];
 const from = Number(process.env["SIM_FROM"] ?? 1);
-const count = Number(process.env["SIM_SEEDS"] ?? 2_000);
+const count = Number(process.env["SIM_SEEDS"] ?? 1_000);
 
 function describeResult({ seed, violations }: SimulationResult): string {
   return `SIM_SEED=${seed}: ${violations.map(({ invariant, text }) => `${invariant}: ${text}`).join("; ")}`;

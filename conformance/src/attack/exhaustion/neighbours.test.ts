@@ -32,6 +32,9 @@ const ABORT_MS = FULL ? 10_000 : 60_000;
 /** Full form: the neighbour's best round may take this many times its best round alone. */
 const MAX_SLOWDOWN = 2;
 const ROUNDS = FULL ? 12 : 1;
+/** Sizes of hostile executions. The short form is a third of the full one or less. */
+const [MAPS, MAP_ITEMS, NESTED_ITEMS] = FULL ? [10, 10_000, 316] : [4, 5_000, 120];
+const LOG_BYTES = FULL ? 1_000_000_000 : 250_000_000;
 
 let stack: RunningStack;
 let client: FlyteClient;
@@ -140,19 +143,19 @@ const only = async (id: Promise<ExecutionName>): Promise<HostileLoad> => ({ id: 
 const sleepers = async (launchPlan: Promise<Identifier>): Promise<HostileLoad> => only(start(await launchPlan, TASK_SLEEP_MS));
 
 const HOSTILE: readonly (readonly [string, () => Promise<HostileLoad>])[] = [
-  ["sub-workflows that double up to the limit", () => sleepers(registerDoubling(client, FULL ? 15 : 14))],
-  ["ten maps of 10,000 items", () => sleepers(registerWideMaps(client, 10, 10_000))],
-  ["a map of 316 maps of 316 items", () => sleepers(registerMapOfMaps(client, 316, 316))],
-  ["a closure near the limit of requests", () => sleepers(registerLargeClosure(client, 5_000, (FULL ? 60 : 48) * 1024 * 1024))],
+  ["sub-workflows that double up to the limit", () => sleepers(registerDoubling(client, FULL ? 15 : 12))],
+  [`${MAPS} maps of ${MAP_ITEMS} items`, () => sleepers(registerWideMaps(client, MAPS, MAP_ITEMS))],
+  [`a map of ${NESTED_ITEMS} maps of as many items`, () => sleepers(registerMapOfMaps(client, NESTED_ITEMS, NESTED_ITEMS))],
+  ["a closure near the limit of requests", () => sleepers(registerLargeClosure(client, 5_000, (FULL ? 60 : 20) * 1024 * 1024))],
   ["resources that cannot be read", writeUndecodableResources],
-  [`gates and their signals, all set at once`, () => floodGates(FULL ? 10_000 : 2_000)],
+  [`gates and their signals, all set at once`, () => floodGates(FULL ? 10_000 : 500)],
   [
-    "a task that logs a gigabyte",
+    `a task that logs ${LOG_BYTES} bytes`,
     async () =>
       only(
         start(
           await registerShellWorkflow(client, "hostile.logs", [
-            { id: "n0", script: "yes hostile | head -c 1000000000; sleep 3600", after: [] },
+            { id: "n0", script: `yes hostile | head -c ${LOG_BYTES}; sleep 3600`, after: [] },
           ]),
           undefined,
         ),

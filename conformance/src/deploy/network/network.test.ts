@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +7,7 @@ import { buildOverlay, hasKubectl, type Manifest, overlays } from "../manifests.
 import { serviceOf } from "../../services.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "../pod.js";
+import { builtProgram } from "../../stack/built-program.js";
 
 const EXTERNAL: End = { ip: "192.0.2.1" };
 /** Address from which clouds serve the credentials of service accounts. */
@@ -16,7 +16,7 @@ const METADATA: End = { ip: "169.254.169.254" };
 describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (service) => {
   let schema: object;
   beforeAll(async () => {
-    const program = join(serviceOf(service).folder, "dist", "main.js");
+    const program = builtProgram(serviceOf(service).folder);
     schema = JSON.parse((await promisify(execFile)(process.execPath, [program, "--print-schema"])).stdout) as object;
   });
 

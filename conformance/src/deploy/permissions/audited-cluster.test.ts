@@ -7,6 +7,7 @@ import { leaderElectionPermission, serviceNames } from "@flyte-ts/service-manife
 import { DEPLOYED } from "../../services.js";
 import { hasKubectl } from "../manifests.js";
 import { root } from "../../repository.js";
+import { builtProgram } from "../../stack/built-program.js";
 
 /** Accounts with rights in every deployment. */
 const ACCOUNTS = DEPLOYED.filter(({ manifest }) => manifest.permissions.length > 0 && !manifest.optional).map(
@@ -20,7 +21,7 @@ const ELECTION_ONLY = DEPLOYED.filter(({ manifest }) =>
   manifest.permissions.every(({ reason }) => reason === leaderElectionPermission.reason),
 ).map(({ manifest }) => serviceNames(manifest).kubernetes);
 const unavailable = !hasKubectl() || (await kubernetesSkipReason()) !== undefined;
-const program = join(root, "packages", "cli", "dist", "main.js");
+const program = builtProgram(join(root, "packages", "cli"));
 
 // Checks that the cluster of used-permissions.test.ts, which refuses no request of the stack,
 // refuses other requests.

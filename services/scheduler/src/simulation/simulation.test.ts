@@ -4,8 +4,8 @@ import { randomRestarts, randomOutages } from "./chaos-scenarios.js";
 import { START, DAY, MINUTE, sampleSchedule } from "./sample-schedule.js";
 import { World } from "./world.js";
 
-const SEEDS = Number(process.env.SCHEDULE_SEEDS ?? 4);
-const YEARS = Number(process.env.SCHEDULE_YEARS ?? 1);
+const SEEDS = Number(process.env.SCHEDULE_SEEDS ?? 3);
+const YEARS = Number(process.env.SCHEDULE_YEARS ?? 0.5);
 const seeds = Array.from({ length: SEEDS }, (_, seed) => seed);
 
 describe.each(seeds)("seed %i", (seed) => {

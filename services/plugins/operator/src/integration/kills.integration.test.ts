@@ -14,7 +14,7 @@ const canRun = existsSync(PLUGIN_PROGRAM) && (await kubernetesSkipReason()) === 
 // The stand-in runs everywhere; the training operator and KubeRay where they are built. The Dask
 // operator acts too slowly for these rounds.
 const sets = canRun ? (await findOperatorSets()).filter(({ taskTypes }) => !taskTypes.includes("dask")) : [];
-const ROUNDS = Number(process.env["OPERATOR_KILLS"] ?? 20);
+const ROUNDS = Number(process.env["OPERATOR_KILLS"] ?? 8);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 2 ** 31);
 /** Longest time between a request and the kill, ms: a job starts, and ends, within it. */
 const LIFE_MS = 1_500;

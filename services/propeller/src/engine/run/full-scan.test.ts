@@ -180,7 +180,7 @@ describe("the incremental evaluation", () => {
         }
       }),
       {
-        numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 1_000),
+        numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 500),
         seed: Number(process.env["FULL_WALK_SEED"] ?? 1),
         examples: FOUND.map((seed) => [seed]),
       },
