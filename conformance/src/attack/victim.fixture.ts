@@ -3,6 +3,7 @@ import { type Channel, createClient, createFlyteClient, type FlyteClient, openCh
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
@@ -23,6 +24,7 @@ export const METHODS: readonly DescMethod[] = [
   RoleService,
   TokenService,
   ClusterService,
+  ErrorService,
   HistoryService,
   LiveService,
   MyAccessService,

@@ -4,6 +4,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
@@ -35,6 +36,7 @@ import {
   nodeExecutionRpcs,
   signalRpcs,
   type Streaming,
+  errorRpcs,
   nodeTableRpcs,
   streamingRpcs,
   taskExecutionRpcs,
@@ -96,6 +98,7 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, streamingRpcs(deps)),
+    implement(ErrorService, errorRpcs(deps)),
     implement(NodeTableService, nodeTableRpcs(deps)),
     {
       ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),

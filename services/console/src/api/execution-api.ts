@@ -5,11 +5,8 @@ import type {
   ExecutionListJson,
   WorkflowExecutionGetDataResponseJson,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type {
-  NodeExecutionGetDataResponseJson,
-  NodeExecutionJson,
-  NodeExecutionListJson,
-} from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import type { NodeExecutionGetDataResponseJson, NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import type { GetErrorGroupsResponseJson } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import type { TaskExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { type ExecutionKey, listParameters, type ListQuery, type Scope } from "./scope.js";
 
@@ -18,7 +15,8 @@ export interface ExecutionApi {
   get(key: ExecutionKey, signal: AbortSignal): Promise<ExecutionJson>;
   /** Inputs and outputs. */
   getData(key: ExecutionKey, signal: AbortSignal): Promise<WorkflowExecutionGetDataResponseJson>;
-  listNodes(key: ExecutionKey, query: ListQuery, signal: AbortSignal): Promise<NodeExecutionListJson>;
+  /** Errors of the nodes, grouped. */
+  getErrorGroups(key: ExecutionKey, signal: AbortSignal): Promise<GetErrorGroupsResponseJson>;
   getNode(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionJson>;
   /** Inputs and outputs of a node. */
   getNodeData(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionGetDataResponseJson>;
@@ -43,8 +41,7 @@ export function executionApi(rest: RestClient): ExecutionApi {
       rest.call(pathOf("api/v1/executions", project, domain), { query: listParameters(query), signal }),
     get: (key, signal) => rest.call(path(key), { signal }),
     getData: ({ project, domain, name }, signal) => rest.call(pathOf("api/v1/data/executions", project, domain, name), { signal }),
-    listNodes: ({ project, domain, name }, query, signal) =>
-      rest.call(pathOf("api/v1/node_executions", project, domain, name), { query: listParameters(query), signal }),
+    getErrorGroups: ({ project, domain, name }, signal) => rest.call(pathOf("api/v1/error_groups", project, domain, name), { signal }),
     getNode: ({ project, domain, name }, node, signal) =>
       rest.call(pathOf("api/v1/node_executions", project, domain, name, node), { signal }),
     getNodeData: ({ project, domain, name }, node, signal) =>

@@ -2,6 +2,7 @@ import { WILDCARD, readRule, type RulesOf, type Scope, writeRule } from "@flyte-
 import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import type { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import type { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -69,6 +70,9 @@ export const liveRules: RulesOf<typeof LiveService> = {
   watchExecution: readRule("viewer", ({ id }) => projectScope(id)),
   followLog: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
 };
+
+/** Viewers of an execution see the errors of its nodes. */
+export const errorRules: RulesOf<typeof ErrorService> = { getErrorGroups: readRule("viewer", ({ id }) => projectScope(id)) };
 
 /** Viewers of an execution may watch its nodes. */
 export const nodeTableRules: RulesOf<typeof NodeTableService> = {

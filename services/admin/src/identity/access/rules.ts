@@ -6,6 +6,7 @@ import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
@@ -20,6 +21,7 @@ import { adminRules } from "./admin-rules.js";
 import {
   auditRules,
   clusterRules,
+  errorRules,
   liveRules,
   nodeTableRules,
   notificationRules,
@@ -51,6 +53,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(NotificationService, notificationRules),
     ...ruleEntries(RetentionService, retentionRules),
     ...ruleEntries(LiveService, liveRules),
+    ...ruleEntries(ErrorService, errorRules),
     ...ruleEntries(NodeTableService, nodeTableRules),
     ...ruleEntries(TriggerService, triggerRules),
     ...platformRules,

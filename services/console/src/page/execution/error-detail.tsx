@@ -7,22 +7,27 @@ import { EXECUTION_PHASES } from "../../format/phase.js";
 import { useApp } from "../../app/app.js";
 import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
-import type { Failure } from "./error-groups.js";
+import type { ErrorGroup, Failure } from "./error-groups.js";
 import { attemptsQuery, nodeQuery } from "./queries.js";
 import { splitTraceback } from "./traceback.js";
 
 interface ErrorDetailProps {
+  readonly group: ErrorGroup;
   readonly failure: Failure;
   readonly executionKey: WorkflowExecutionIdentifierJson;
 }
 
 /** Message of a failure in full, its own frames first in sight, and the node's attempts. */
-export function ErrorDetail({ failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
-  const { node, code, kind, isComplete } = failure;
+export function ErrorDetail({ group, failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
+  const { node } = failure;
+  const { code, kind } = group;
   const app = useApp();
   const key = { project, domain, name };
-  const whole = useQuery({ ...nodeQuery(app, key, { node: node ?? "", version: 0 }), enabled: !isComplete && node !== undefined });
-  const message = whole.data?.closure?.error?.message ?? failure.message;
+  const whole = useQuery({
+    ...nodeQuery(app, key, { node: node ?? "", version: 0 }),
+    enabled: node !== undefined && node !== group.failures[0]?.node,
+  });
+  const message = whole.data?.closure?.error?.message ?? group.message;
   const attempts = useQuery({ ...attemptsQuery(app, key, node ?? ""), enabled: node !== undefined });
   return (
     <section className={styles.detail} aria-label="Error">

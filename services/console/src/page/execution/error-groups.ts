@@ -1,16 +1,14 @@
+import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { ErrorGroupJson, GetErrorGroupsResponseJson } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { errorTitle } from "../../format/error-title.js";
+import { isGiven } from "../../format/given.js";
+import { readTimeMs } from "../../format/time.js";
 
 /** Failure of one node, or of the execution itself. */
 export interface Failure {
   /** Id of the node; undefined for the execution. */
   readonly node: string | undefined;
-  readonly code: string;
-  readonly message: string;
-  /** False: the list has cut the message short. */
-  readonly isComplete: boolean;
-  /** Kind of the error: `USER`, `SYSTEM`. */
-  readonly kind: string;
-  readonly endedMs: number | undefined;
+  readonly failedMs: number | undefined;
 }
 
 /** Failures that are alike. */
@@ -18,37 +16,29 @@ export interface ErrorGroup {
   /** Stays while the page is open; part of its address. */
   readonly id: string;
   readonly title: string;
+  readonly code: string;
+  /** Kind of the error: `USER`, `SYSTEM`. */
+  readonly kind: string;
+  /** Message of the first failure. */
+  readonly message: string;
+  /** Number of failures; more than `failures` has when there are many. */
+  readonly count: number;
   readonly failures: readonly Failure[];
 }
 
-/** Bytes after which lists cut messages short, less the longest character. */
-const CUT_BYTES = 97;
-
-/** Completes a message of a list, where the execution's error is the same one. */
-export function completeMessage(listed: string, ofExecution: string): Pick<Failure, "message" | "isComplete"> {
-  if (new TextEncoder().encode(listed).length < CUT_BYTES) return { message: listed, isComplete: true };
-  return ofExecution.startsWith(listed) ? { message: ofExecution, isComplete: true } : { message: listed, isComplete: false };
+/** Groups of an execution's failed nodes; its own error where no node has one. */
+export function errorGroups({ groups = [] }: GetErrorGroupsResponseJson, execution: ExecutionJson): readonly ErrorGroup[] {
+  if (groups.length > 0) return groups.map(groupOf);
+  const error = execution.closure?.error;
+  if (!isGiven(error)) return [];
+  const { code = "", kind = "UNKNOWN", message = "" } = error;
+  const failures = [{ node: undefined, failedMs: readTimeMs(execution.closure?.updatedAt) }];
+  return [{ id: "execution", title: errorTitle(message, code), code, kind, message, count: 1, failures }];
 }
 
-/** Groups failures by code and message, without its numbers and quoted names; largest first. */
-export function groupFailures(failures: readonly Failure[]): readonly ErrorGroup[] {
-  const groups = new Map<string, Failure[]>();
-  for (const failure of failures) {
-    const key = `${failure.code}\n${patternOf(failure.message)}`;
-    groups.set(key, [...(groups.get(key) ?? []), failure]);
-  }
-  return [...groups.entries()]
-    .map(([key, members]) => ({ id: hashOf(key), title: errorTitle(members[0]?.message ?? "", members[0]?.code ?? ""), failures: members }))
-    .sort((one, other) => other.failures.length - one.failures.length);
-}
-
-/** Returns a message without parts that differ from node to node. */
-export function patternOf(message: string): string {
-  return message
-    .replace(/s3:\/\/\S+|gs:\/\/\S+|https?:\/\/\S+/g, "URL")
-    .replace(/"[^"\n]*"|'[^'\n]*'/g, "NAME")
-    .replace(/\b[0-9a-z]*\d[0-9a-z-]*\b/gi, "N")
-    .trim();
+function groupOf({ code = "", kind = "UNKNOWN", message = "", count = 0, nodes = [] }: ErrorGroupJson): ErrorGroup {
+  const failures = nodes.map(({ id, failedAt }) => ({ node: id, failedMs: readTimeMs(failedAt) }));
+  return { id: hashOf(`${code}\n${kind}\n${nodes[0]?.id ?? ""}`), title: errorTitle(message, code), code, kind, message, count, failures };
 }
 
 /** Short stable id of a text. */

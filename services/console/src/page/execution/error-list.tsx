@@ -7,6 +7,8 @@ import styles from "./error-list.module.css";
 
 interface ErrorListProps {
   readonly groups: readonly ErrorGroup[];
+  /** Some failures are not counted. */
+  readonly isTruncated: boolean;
   readonly group: ErrorGroup;
   readonly failure: Failure;
   onGroup(group: ErrorGroup): void;
@@ -16,12 +18,16 @@ interface ErrorListProps {
 const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 /** Kinds of error, and the nodes of the one that is chosen. */
-export function ErrorList({ groups, group, failure, onGroup, onFailure }: ErrorListProps) {
-  const all = groups.reduce((sum, { failures }) => sum + failures.length, 0);
+export function ErrorList({ groups, isTruncated, group, failure, onGroup, onFailure }: ErrorListProps) {
+  const all = groups.reduce((sum, { count }) => sum + count, 0);
   return (
     <>
       <h2 className={styles.heading}>
-        {plural(groups.length, "kind of error", "kinds of error")} <span>{plural(all, "node", "nodes")}</span>
+        {plural(groups.length, "kind of error", "kinds of error")}{" "}
+        <span>
+          {isTruncated && "more than "}
+          {plural(all, "node", "nodes")}
+        </span>
       </h2>
       <ul>
         {groups.map((each) => (
@@ -34,28 +40,29 @@ export function ErrorList({ groups, group, failure, onGroup, onFailure }: ErrorL
             >
               <b>{each.title}</b>
               <small>
-                {plural(each.failures.length, "node", "nodes")} · {each.failures[0]?.code}
+                {plural(each.count, "node", "nodes")} · {each.code}
               </small>
             </button>
           </li>
         ))}
       </ul>
       <h2 className={styles.heading}>
-        Nodes with this error <span>{group.failures.length}</span>
+        Nodes with this error{" "}
+        <span>{group.count > group.failures.length ? `first ${group.failures.length} of ${group.count}` : group.count}</span>
       </h2>
       <ul>
         {group.failures.map((each) => (
           <li key={each.node ?? ""}>
             <button
               type="button"
-              className={classes(styles.node, each === failure && styles.currentNode)}
-              aria-current={each === failure || undefined}
+              className={classes(styles.node, each.node === failure.node && styles.currentNode)}
+              aria-current={each.node === failure.node || undefined}
               onClick={() => onFailure(each)}
             >
               <PhaseMark look={EXECUTION_PHASES.FAILED} bare />
               <span className={styles.name}>{each.node ?? "the execution"}</span>
               <span className={styles.time}>
-                <Time timeMs={each.endedMs} />
+                <Time timeMs={each.failedMs} />
               </span>
             </button>
           </li>

@@ -1,21 +1,12 @@
 import { expect, test } from "vitest";
 import { copyTexts } from "./copy-items.js";
 import { errorTitle } from "../../format/error-title.js";
-import { completeMessage, type Failure, groupFailures } from "./error-groups.js";
+import { errorGroups } from "./error-groups.js";
 import { settingsOf } from "./settings-facts.js";
 import { shownTab } from "./shown-tab.js";
 import { splitTraceback } from "./traceback.js";
 import { executionPhaseLook } from "../../format/phase.js";
 import { webLink } from "./web-link.js";
-
-const failure = (node: string, message: string, code = "USER:ValueError"): Failure => ({
-  node,
-  code,
-  message,
-  isComplete: true,
-  kind: "USER",
-  endedMs: 0,
-});
 
 const TRACEBACK = `Traceback (most recent call last):
   File "/root/.venv/lib/python3.11/site-packages/flytekit/core/base_task.py", line 769, in dispatch_execute
@@ -26,14 +17,14 @@ const TRACEBACK = `Traceback (most recent call last):
 ValueError: column 'temperature' has 3,214 missing values
 `;
 
-test("failures that differ in numbers and names are one kind of error", () => {
-  const groups = groupFailures([
-    failure("n0", "shard 17 of 's3://a/b' is empty"),
-    failure("n1", "disk full", "SYSTEM:DiskFull"),
-    failure("n2", "shard 4 of 's3://c/d' is empty"),
+test("groups of the server are kinds of error; without one the execution's own error is", () => {
+  const groups = [{ code: "C", kind: "USER" as const, message: "ValueError: bad", count: 3, nodes: [{ id: "n0" }, { id: "n1" }] }];
+  expect(errorGroups({ groups }, {})).toMatchObject([
+    { title: "ValueError: bad", code: "C", count: 3, failures: [{ node: "n0" }, { node: "n1" }] },
   ]);
-  expect(groups.map(({ failures }) => failures.map(({ node }) => node))).toEqual([["n0", "n2"], ["n1"]]);
-  expect(new Set(groups.map(({ id }) => id)).size).toBe(2);
+  const own = { closure: { error: { code: "Bad", message: "no such task" } } };
+  expect(errorGroups({}, own)).toMatchObject([{ title: "no such task", count: 1, failures: [{ node: undefined }] }]);
+  expect(errorGroups({}, {})).toEqual([]);
 });
 
 test("the last exception of a traceback is its title; without one the first line is", () => {
@@ -41,13 +32,6 @@ test("the last exception of a traceback is its title; without one the first line
   expect(errorTitle("\n [1/1] task timed out\nmore", "")).toBe("[1/1] task timed out");
   expect(errorTitle(`Trace:\n\n  ${TRACEBACK.slice(0, 100)}`, "USER:RuntimeError")).toBe("RuntimeError");
   expect([errorTitle("", "CODE"), errorTitle("", "")]).toEqual(["CODE", "No message"]);
-});
-
-test("a message that a list has cut short is completed by the execution's own", () => {
-  const [cut, short] = [TRACEBACK.slice(0, 100), "disk full"];
-  expect(completeMessage(cut, TRACEBACK)).toEqual({ message: TRACEBACK, isComplete: true });
-  expect(completeMessage(cut, "another")).toEqual({ message: cut, isComplete: false });
-  expect(completeMessage(short, TRACEBACK)).toEqual({ message: short, isComplete: true });
 });
 
 test("frames of libraries are parts of their own, and no line is lost", () => {

@@ -11,7 +11,7 @@ import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
 import { ExecutionJsonView } from "./execution-json-view.js";
 import { InputsAndOutputs } from "./inputs-and-outputs.js";
-import { executionQuery, failedNodesQuery } from "./queries.js";
+import { errorGroupsQuery, executionQuery } from "./queries.js";
 import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
@@ -32,7 +32,8 @@ export function ExecutionPage() {
   useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
   const tab = shownTab(search.tab, data?.row.look);
-  const failures = useQuery({ ...failedNodesQuery(app, key, data?.row.look.terminal === true), enabled: failed });
+  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: failed });
+  const failedNodes = (failures.data?.groups ?? []).reduce((sum, { count = 0 }) => sum + count, 0);
   usePageTitle(name);
   const change = (next: Partial<ExecutionSearch>): void =>
     void navigate({ to: ".", search: executionSearch.write({ ...search, ...next }) });
@@ -49,7 +50,7 @@ export function ExecutionPage() {
   const tabs = TAB_TITLES.filter(({ id }) => id !== "errors" || failed || data?.row.look.kind === "stop").map(({ id, title }) => ({
     id,
     title,
-    ...(id === "errors" && failures.data !== undefined && failures.data.length > 0 && { count: String(failures.data.length) }),
+    ...(id === "errors" && failedNodes > 0 && { count: String(failedNodes) }),
     search: executionSearch.write({ ...search, tab: id }),
   }));
   return (
@@ -57,7 +58,9 @@ export function ExecutionPage() {
       <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
       <div className={styles.content}>
-        {data !== undefined && tab === "errors" && <Errors execution={data.execution} nodes={failures} search={search} onChange={change} />}
+        {data !== undefined && tab === "errors" && (
+          <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
+        )}
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
         {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
         {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}

@@ -1,12 +1,9 @@
-import type { NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { ExecutionKey } from "../../api/scope.js";
 import type { App } from "../../app/app.js";
 
 const REFRESH_MS = 3_000;
-/** Failed nodes that are read: an error that more have is the same error. */
-const MAX_FAILED = 500;
 
 /** An execution; its page reads it again when the stream of its nodes reports a change. */
 export function executionQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
@@ -20,14 +17,11 @@ export function executionQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
   });
 }
 
-/** Nodes of an execution that failed; `ended` keeps them from being read again. */
-export function failedNodesQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: boolean) {
+/** Errors of an execution's nodes; `ended` keeps them from being read again. */
+export function errorGroupsQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: boolean) {
   return queryOptions({
-    queryKey: ["failed nodes", key, ended],
-    queryFn: async ({ signal }): Promise<readonly NodeExecutionJson[]> => {
-      const page = { limit: MAX_FAILED, filters: "value_in(phase,FAILED;TIMED_OUT;FAILING)" };
-      return (await api.executions.listNodes(key, page, signal)).nodeExecutions ?? [];
-    },
+    queryKey: ["errors", key, ended],
+    queryFn: ({ signal }) => api.executions.getErrorGroups(key, signal),
     staleTime: ended ? Infinity : REFRESH_MS,
   });
 }

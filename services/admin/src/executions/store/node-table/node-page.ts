@@ -69,6 +69,10 @@ function cacheValues(): [string, number][] {
   );
 }
 
+/** False for the nodes that mark the beginning and the end of a workflow. */
+export const runsSomething = (table: string): string =>
+  `${table}.spec_node_id NOT IN ('start-node', 'end-node') AND ${table}.node_id NOT IN ('start-node', 'end-node')`;
+
 /** Milliseconds between two columns of nanoseconds, -1 without the second. */
 const sinceFirst = (column: string): string => `COALESCE((n.${column} - n.first_ns) / 1000000, -1)`;
 

@@ -5,7 +5,7 @@ import { executionColumns, type ExecutionRow } from "../execution/find.js";
 import { changed, inSnapshot, snapshotXmax } from "../watch/changed-rows.js";
 import { type ChangesOfAll, endedAt, type KnownState } from "../watch/known-state.js";
 import type { Snapshot } from "../watch/snapshot.js";
-import { type NodePage, nodeValues, pageColumns, type PageRow, readColumns, readPage } from "./node-page.js";
+import { type NodePage, nodeValues, pageColumns, type PageRow, readColumns, readPage, runsSomething } from "./node-page.js";
 
 /** Nodes per statement and message: the first rows appear before the last are read. */
 export const PAGE = 4_096;
@@ -60,6 +60,7 @@ export function readNodeTable(
  */
 const PAGE_TEXT = `WITH page AS MATERIALIZED (
     SELECT ${readColumns} FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
+      AND ${runsSomething("node_executions")}
     ORDER BY created_at, id LIMIT ${PAGE}),
   parents AS MATERIALIZED (
     SELECT p.node_id, p.id FROM (SELECT DISTINCT parent_node_id FROM page WHERE parent_node_id IS NOT NULL) AS named
@@ -120,7 +121,7 @@ export function readTableChanges(db: Database, all: readonly KnownState[]): Prom
               JOIN task_executions ON task_executions.execution_id = given.execution_id
               JOIN node_executions ON node_executions.execution_id = task_executions.execution_id
                 AND node_executions.node_id = task_executions.node_id WHERE ${changed("task_executions")}
-          ) AS touched JOIN node_executions n ON n.id = touched.id
+          ) AS touched JOIN node_executions n ON n.id = touched.id AND ${runsSomething("n")}
           JOIN executions e ON e.id = n.execution_id
           LEFT JOIN node_executions parent ON parent.execution_id = n.execution_id AND parent.node_id = n.parent_node_id
           LEFT JOIN LATERAL (SELECT count(*) AS attempts, min(name) AS name FROM task_executions

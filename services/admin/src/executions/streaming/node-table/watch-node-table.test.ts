@@ -9,6 +9,7 @@ import { type ServedAdmin, serveAdmin } from "../../../served-admin.fixture.js";
 import { bareExecution } from "../../execution/bare-execution.fixture.js";
 import { findExecutionId } from "../../store/execution/find.js";
 import { insertExecution } from "../../store/execution/insert.js";
+import { type NodeValues, writeNode } from "../../store/node/written-nodes.fixture.js";
 import { PAGE } from "../../store/node-table/read.js";
 import { ShownTable } from "./shown-table.fixture.js";
 
@@ -36,21 +37,7 @@ beforeEach(async () => {
   rowId = (await findExecutionId(database.db, { project: "p", domain: "d", name })) ?? 0n;
 });
 
-interface NodeValues {
-  readonly node_id: string;
-  readonly [column: string]: unknown;
-}
-
-async function write({ node_id: nodeId, ...values }: NodeValues): Promise<void> {
-  const columns = { phase: "QUEUED", first_ns: CREATED_NS, spec_node_id: nodeId, ...values };
-  const names = Object.keys(columns);
-  await database.db.query({
-    text: `INSERT INTO node_executions (execution_id, node_id, revision, phase_order, first_order, started_order, updated_ns, target_order, ${names.join(", ")})
-      VALUES ($1, $2, 1, 0, 0, 0, 0, 0, ${names.map((_, index) => `$${index + 3}`).join(", ")})
-      ON CONFLICT (execution_id, node_id) DO UPDATE SET ${names.map((column) => `${column} = EXCLUDED.${column}`).join(", ")}`,
-    values: [rowId, nodeId, ...Object.values(columns)],
-  });
-}
+const write = (values: NodeValues): Promise<void> => writeNode(database.db, rowId, { first_ns: CREATED_NS, ...values });
 
 async function attempt(nodeId: string, number: number, task = "t"): Promise<void> {
   await database.db.query({
@@ -113,6 +100,8 @@ test("a table has the values of each node, and counts", async () => {
     targetMetadata: { case: "workflowNodeMetadata", value: { executionId: { project: "p", domain: "d", name: "child" } } },
   });
   await write({ node_id: "start-node", phase: "SUCCEEDED", ended_ns: CREATED_NS });
+  await write({ node_id: "n0-0-start-node", spec_node_id: "start-node", phase: "SUCCEEDED" });
+  await write({ node_id: "n4", phase: "SUCCEEDED", ended_ns: CREATED_NS });
   await write({ node_id: "n0", phase: "RUNNING", first_ns: 3_500_000_000n, started_ns: 4_000_000_000n, is_parent: true, is_dynamic: true });
   await write({
     node_id: "n0-0-n1",
@@ -138,15 +127,16 @@ test("a table has the values of each node, and counts", async () => {
   await watcher.done;
   expect(watcher.failure).toBeUndefined();
   const nodes = watcher.table.byId();
+  expect([...nodes.keys()].toSorted()).toEqual(["n0", "n0-0-n1", "n2", "n3", "n4"]);
   const common = { cache: undefined, attempts: 0, entity: "", error: "", parent: 0 };
-  expect(nodes.get("start-node")).toMatchObject({
+  expect(nodes.get("n4")).toMatchObject({
     ...common,
     phase: "SUCCEEDED",
     queued: 0,
     started: -1,
     ended: 0,
     flags: 0,
-    spec: "start-node",
+    spec: "n4",
   });
   expect(nodes.get("n0")).toMatchObject({ phase: "RUNNING", queued: 2_500, started: 500, ended: -1, attempts: 2, entity: "prepare" });
   expect(nodes.get("n0")?.flags).toBe(NodeFlag.PARENT + NodeFlag.DYNAMIC);

@@ -17,10 +17,12 @@ export function useNodeTable({ project, domain, name }: ExecutionKey): NodeTable
   const [client, setClient] = useState<NodeTableClient>();
   useEffect(() => {
     const path = nodeTablePath(encodeURIComponent(project), encodeURIComponent(domain), encodeURIComponent(name));
-    const table = takeEarlyTable(path) ?? startNodeTable();
+    const early = takeEarlyTable(path);
+    const table = early ?? startNodeTable();
     const open = (): void => table.open({ path, origin: location.origin, clockSkewMs: clock.now() - Date.now() });
     const stop = pauseWhileHidden(() => table.pause(), open);
-    open();
+    // A table that was opened early is on its way, unless it has failed.
+    if (early === undefined || early.failure.get() !== undefined) open();
     setClient(table);
     return () => {
       stop();

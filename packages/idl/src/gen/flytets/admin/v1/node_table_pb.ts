@@ -559,7 +559,8 @@ export const NodeFlagSchema: GenEnum<NodeFlag, NodeFlagJson> = /*@__PURE__*/
  */
 export const NodeTableService: GenService<{
   /**
-   * Sends the nodes of an execution, then each node on change. A row with a known key replaces the
+   * Sends the nodes of an execution, then each node on change, except the nodes that mark the
+   * beginning and the end of a workflow. A row with a known key replaces the
    * earlier row. The stream ends when the execution and its nodes have ended.
    *
    * @generated from rpc flytets.admin.v1.NodeTableService.WatchNodeTable
