@@ -65,7 +65,9 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByRole("menuitem", { name: "Failed" }).click();
       await expect.poll(() => page.getByRole("row").count()).toBe(2);
       expect(page.url()).toMatch(/\?phase=FAILED$/);
+      await page.getByRole("menu").waitFor({ state: "hidden" });
       await page.keyboard.press("j");
+      await page.locator('[data-row="fails"] a:focus').waitFor();
       await page.keyboard.press("Enter");
       await page.getByRole("region", { name: "Message" }).waitFor();
       expect(new URL(page.url()).pathname).toBe(`/console${execution("fails")}`);
@@ -104,6 +106,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await open(`${SCOPE}/executions?wf=journeys.works`);
       await page.getByRole("row", { name: /works/ }).waitFor();
       await page.keyboard.press("j");
+      await page.locator('[data-row="works"] a:focus').waitFor();
       await page.keyboard.press("x");
       await page.getByText("1 selected").waitFor();
       await page.getByRole("button", { name: "Relaunch" }).click();
