@@ -96,6 +96,32 @@ test.each([
   expect([status, output]).toEqual([1, expect.stringContaining(`${name}:1: ${problem}`)]);
 });
 
+test("the console names colours, sizes and fonts in its theme only", () => {
+  expect(run("check-styles.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["planted.module.css", ".a { color: #fff }", "a colour"],
+  ["planted.module.css", ".a { border: 1px solid rgb(0 0 0) }", "a colour"],
+  ["planted.module.css", ".a { background: white }", "a colour"],
+  ["planted.module.css", ".a { padding: 4px 0 }", "a size"],
+  ["planted.module.css", ".a { margin: -0.5rem }", "a size"],
+  ["planted.module.css", ".a { font-family: Arial }", "a font"],
+  ["planted.tsx", 'export const a = <i style={{ color: "#f00" }} />;', "a colour"],
+  ["planted.ts", 'export const font = "12px Arial";', "a font"],
+])("the check of styles finds in %s %s", (name, line, kind) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-styles-"));
+  mkdirSync(join(folder, "theme"));
+  for (const place of ["theme", "."]) writeFileSync(join(folder, place, name), ".a { color: var(--white-ink); border: 1px solid }\n");
+  writeFileSync(join(folder, "theme", name), `${line}\n`);
+  const before = run("check-styles.mjs", folder);
+  writeFileSync(join(folder, name), `${line}\n`);
+  const { status, output } = run("check-styles.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(`${name}:1 names ${kind}`)]);
+});
+
 test("settings have descriptions", () => {
   expect(run("check-settings.mjs")).toEqual({ status: 0, output: "" });
 }, 60_000);

@@ -1,0 +1,171 @@
+import { connectToStack, type StackClient } from "../stack/use-stack.js";
+import { waitForEnd } from "../stack/executions.js";
+import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
+import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "../clients/chromium.fixture.js";
+import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
+
+const chromium = findChromium();
+const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
+const execution = (name: string): string => `${SCOPE}/executions/${name}`;
+
+describe.runIf(chromium !== undefined)("the console of a local stack", () => {
+  let stack: RunningStack;
+  let access: StackClient;
+  let browser: Browser;
+  let origin: string;
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startStack(), startBrowser(chromium ?? "")]);
+    access = connectToStack(stack);
+    origin = `http://localhost:${stack.api}`;
+  }, 300_000);
+  afterAll(async () => {
+    await browser?.close();
+    await access?.close();
+  }, 60_000);
+
+  /** Runs a journey in a browser's context of its own. */
+  async function journey(work: (at: WatchedPage) => Promise<void>, options: Parameters<typeof openWatchedPage>[2] = {}): Promise<void> {
+    const at = await openWatchedPage(browser, origin, options);
+    try {
+      await work(at);
+    } finally {
+      await at.close();
+    }
+  }
+
+  /** Starts an execution of a workflow with one script. */
+  async function start(name: string, script: string, retries = 0): Promise<void> {
+    const launchPlan = await registerShellWorkflow(access.client, `journeys.${name}`, [{ id: "n0", script, after: [], retries }]);
+    await access.client.admin.createExecution({ ...TARGET, name, spec: { launchPlan, metadata: {} }, inputs: {} });
+  }
+  const ended = (name: string) => waitForEnd(access.client, { ...TARGET, name }, 120_000);
+
+  test("the start prints its address, and an empty project shows the commands that fill it", async () => {
+    expect(stack.output()).toContain(`${origin}/console`);
+    await journey(async ({ page, open, expectSound }) => {
+      await open("");
+      await page.getByText("pyflyte run --remote").waitFor();
+      expect(page.url()).toBe(`${origin}/console${SCOPE}`);
+      await expectSound();
+    });
+  });
+
+  test("the list leads to a failed execution, which opens at its errors", async () => {
+    await start("works", "exit 0");
+    await start("fails", "echo no disk >&2; exit 3");
+    await Promise.all([ended("works"), ended("fails")]);
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/executions`);
+      await page.getByRole("row", { name: /Succeeded.*works/ }).waitFor();
+      await expectSound();
+      await page.getByRole("button", { name: "phase any" }).click();
+      await page.getByRole("menuitem", { name: "Failed" }).click();
+      await expect.poll(() => page.getByRole("row").count()).toBe(2);
+      expect(page.url()).toMatch(/\?phase=FAILED$/);
+      await page.getByRole("menu").waitFor({ state: "hidden" });
+      await page.keyboard.press("j");
+      await page.locator('[data-row="fails"] a:focus').waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("region", { name: "Message" }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/console${execution("fails")}`);
+      expect(await page.getByRole("link", { name: /Errors/ }).getAttribute("aria-current")).toBe("page");
+      await page.getByText("Attempt 1").waitFor();
+      await page.goBack();
+      await expect.poll(() => page.getByRole("row").count()).toBe(2);
+      await page.goBack();
+      await page.getByRole("row", { name: /Succeeded.*works/ }).waitFor();
+    });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(execution("fails"));
+      await page.getByText("Attempt 1").waitFor();
+      await expectSound();
+    });
+  });
+
+  test("an abort needs a cause, which the page then shows", async () => {
+    await start("sleeps", "sleep 300");
+    await journey(async ({ page, open, expectSound }) => {
+      await open(execution("sleeps"));
+      await page.getByRole("button", { name: "Abort" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Abort" }).click();
+      expect(await page.getByRole("dialog").isVisible()).toBe(true);
+      await page.getByLabel("Cause").fill("started by mistake");
+      await expectSound();
+      await page.getByRole("dialog").getByRole("button", { name: "Abort" }).click();
+      await page.getByText(/Aborted.*started by mistake/).waitFor();
+      await page.getByRole("button", { name: "Recover from here" }).waitFor();
+    });
+    await ended("sleeps");
+  });
+
+  test("several are selected by keys and relaunched, with a result for each", async () => {
+    await journey(async ({ page, open }) => {
+      await open(`${SCOPE}/executions?wf=journeys.works`);
+      await page.getByRole("row", { name: /works/ }).waitFor();
+      await page.keyboard.press("j");
+      await page.locator('[data-row="works"] a:focus').waitFor();
+      await page.keyboard.press("x");
+      await page.getByText("1 selected").waitFor();
+      await page.getByRole("button", { name: "Relaunch" }).click();
+      await page.getByText("1 of 1 done").waitFor();
+      await page.getByRole("link", { name: /^Open / }).click();
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByText("Copy of").waitFor();
+    });
+  });
+
+  test("keys open pages, the palette and the list of keys", async () => {
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/executions`);
+      await page.keyboard.press("g");
+      await page.keyboard.press("w");
+      await page.getByRole("heading", { name: "Workflows" }).waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("works");
+      await page.getByRole("option", { name: /journeys.works Workflow/ }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "journeys.works" }).waitFor();
+      await open(`${SCOPE}/workflows/journeys.works`);
+      await page.getByRole("row", { name: /works/ }).first().waitFor();
+      await expectSound();
+    });
+  });
+
+  test("an address of the stock console leads to the node of the execution", async () => {
+    await journey(async ({ page, open }) => {
+      await open(`${execution("fails")}/nodeId/n0/taskId/journeys.fails.n0/attempt/0/view/logs`);
+      expect(page.url()).toBe(`${origin}/console${execution("fails")}?node=n0&attempt=0`);
+    });
+  });
+
+  test.each([
+    ["a phone, dark", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
+    ["the narrowest phone", { viewport: { width: 360, height: 640 } }],
+    ["dark", { colorScheme: "dark" }],
+    ["forced colours", { forcedColors: "active" }],
+  ] as const)("each page is sound: %s", async (_, options) => {
+    await journey(async ({ page, open, expectSound }) => {
+      const pages = ["", "/executions", "/executions/fails", "/executions/works?tab=timeline", "/executions/works?tab=io"];
+      for (const path of [
+        ...pages,
+        "/executions/works?tab=settings",
+        "/workflows",
+        "/launchPlans",
+        "/launchPlans/journeys.works",
+        "/tasks",
+      ]) {
+        await open(`${SCOPE}${path}`);
+        await page.waitForLoadState("networkidle");
+        await expectSound();
+        const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        expect([path, overflow]).toEqual([path, 0]);
+      }
+    }, options);
+  });
+});
