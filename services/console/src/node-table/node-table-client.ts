@@ -43,10 +43,7 @@ export interface NodeTableClient {
   close(): void;
 }
 
-/**
- * Connects to a worker:
- * `new Worker(new URL("./worker.js", import.meta.url), { type: "module" })`.
- */
+/** Connects a page to a worker. */
 export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
   const summary = createStore<TableSummary | undefined>(undefined);
   const shown = createStore<ShownTable | undefined>(undefined);
