@@ -2,9 +2,9 @@ import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { findChromium } from "@flyte-ts/test-servers";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../clients/chromium.fixture.js";
 import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
 
 const chromium = findChromium();

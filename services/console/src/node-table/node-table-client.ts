@@ -3,8 +3,8 @@ import type { NodeFilter } from "./order/filter.js";
 import type { RowId } from "./order/group.js";
 import type { OrderKind } from "./order/list-rows.js";
 import type { OverviewCounts, PageMessage, ShownParts, ShownTable, TableSummary, WorkerMessage } from "./session/protocol.js";
-import { keepRows } from "./session/row-identity.js";
-import { createStore, type Store } from "./session/store.js";
+import { keepRows } from "./row-identity.js";
+import { createStore, type Store } from "./store.js";
 import type { ExecutionState } from "./wire/read-execution.js";
 
 /** Parts of a Worker that the client needs. */
@@ -43,10 +43,7 @@ export interface NodeTableClient {
   close(): void;
 }
 
-/**
- * Connects to a worker:
- * `new Worker(new URL("./worker.js", import.meta.url), { type: "module" })`.
- */
+/** Connects a page to a worker. */
 export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
   const summary = createStore<TableSummary | undefined>(undefined);
   const shown = createStore<ShownTable | undefined>(undefined);

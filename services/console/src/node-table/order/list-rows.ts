@@ -88,7 +88,7 @@ function listFlat(table: NodeTable, values: Float64Array, matches: Uint8Array | 
   const rows = matches === undefined ? all : all.filter((row) => matches[row] === 1);
   sortRows(rows, values);
   const order = new RowOrder(table.length, rows.length);
-  for (let at = 0; at < rows.length; at++)
-    order.addNode(rows[at] as number, { depth: 0, position: at + 1, siblings: rows.length, above: -1 });
+  const place = { depth: 0, position: 1, siblings: rows.length, above: -1 };
+  for (let at = 0; at < rows.length; at++, place.position++) order.addNode(rows[at] as number, place);
   return order;
 }

@@ -33,7 +33,7 @@ export function useTimeWindow(overview: OverviewCounts | undefined, nowMs: numbe
   const [chosen, setChosen] = useState<TimeWindow | undefined>();
   const [opened, setOpened] = useState<readonly Stretch[]>([]);
   const folds = overview === undefined ? UNFOLDED : foldIdle(overview, opened);
-  const limits = { fromMs: 0, toMs: Math.max(folds.fold(nowMs), 1) * (1 + MARGIN_SHARE) };
+  const limits = limitsOf(folds, nowMs);
   const window = windowOf(mode, chosen, limits);
   const setWindow = (next: TimeWindow): void => {
     setChosen(next);
@@ -59,6 +59,10 @@ export function useTimeWindow(overview: OverviewCounts | undefined, nowMs: numbe
     },
     openFold: (stretch) => setOpened([...opened, stretch]),
   };
+}
+
+function limitsOf(folds: TimeFolds, nowMs: number): TimeWindow {
+  return { fromMs: 0, toMs: Math.max(folds.fold(nowMs), 1) * (1 + MARGIN_SHARE) };
 }
 
 function windowOf(mode: WindowMode, chosen: TimeWindow | undefined, limits: TimeWindow): TimeWindow {

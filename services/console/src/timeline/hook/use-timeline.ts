@@ -1,4 +1,4 @@
-import { type RefObject, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
 import { timeOf } from "../axis/time-window.js";
 import { placeAt, ROW_PX } from "../canvas/row-viewport.js";
@@ -30,6 +30,7 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
   const createdAtMs = useStore(client.execution)?.createdAtMs;
   const [scrollPx, setScrollPx] = useState(0);
   const [current, setCurrent] = useState(-1);
+  const [target, setTarget] = useState<number | undefined>();
   const size = useSize(body);
   const { rows = 0, hasEnded = false, lastMs = 0, isComplete = false } = summary ?? {};
   const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs });
@@ -40,8 +41,15 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
   useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time, hasGroups: order === "tree" });
   const goTo = (place: number): void => {
     setCurrent(place);
-    scrollTree(place * ROW_PX - size.heightPx / 2);
+    setTarget(place);
   };
+  // A row that has just been opened can be scrolled to when the tree has grown.
+  const hasTarget = target !== undefined && target < rows;
+  useEffect(() => {
+    if (!hasTarget) return;
+    scroller.current?.scrollTo({ top: target * ROW_PX - scroller.current.clientHeight / 2 });
+    setTarget(undefined);
+  }, [hasTarget, target, scroller]);
   const shownRows = shown?.rows ?? [];
   useRevealedNode({ client, selected, isComplete, isShown: shownRows.some(({ nodeId }) => nodeId === selected), onPlace: goTo });
   const expand = (row: RowView, isExpanded: boolean): void => {

@@ -46,15 +46,17 @@ export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView
   return last === "" ? specId || nodeId : last;
 }
 
-/** Says beside the name what kind of node a row is; empty for a task. */
-export function rowKind({ isGroup, flags, count, state }: RowView): string {
+/** Says beside the name what kind of node a row is; of a task, its id, if that is not the name. */
+export function rowKind(row: RowView): string {
+  const { isGroup, flags, count, state, task, specId, nodeId } = row;
   if (isGroup) return "nodes";
   const children = count === 0 ? "" : ` · ${count.toLocaleString("en")} nodes`;
   if ((flags & NodeFlag.dynamic) !== 0) return `dynamic${children}`;
   if ((flags & NodeFlag.array) !== 0) return `map${children}`;
   if ((flags & NodeFlag.launches) !== 0) return "launch plan";
   if (state === "waiting") return "gate";
-  return count > 0 ? `${count.toLocaleString("en")} nodes` : "";
+  if (count > 0) return `${count.toLocaleString("en")} nodes`;
+  return task === "" ? "" : specId || nodeId;
 }
 
 export interface RowWordOptions {

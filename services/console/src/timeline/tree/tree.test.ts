@@ -59,8 +59,9 @@ test("a row has a name and a kind", () => {
     row({ state: "waiting" }),
     row({ flags: 1, count: 2 }),
     row({ isGroup: true }),
+    row({ task: "jobs.train", specId: "n7" }),
   ];
-  expect(kinds.map(rowKind)).toEqual(["", "dynamic · 12 nodes", "map", "launch plan", "gate", "2 nodes", "nodes"]);
+  expect(kinds.map(rowKind)).toEqual(["", "dynamic · 12 nodes", "map", "launch plan", "gate", "2 nodes", "nodes", "n7"]);
 });
 
 test("keys move, open, close and select", () => {

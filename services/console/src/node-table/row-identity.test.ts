@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { tableOf } from "../table/table.fixture.js";
-import { nodeRow } from "../wire/chunk.fixture.js";
+import { tableOf } from "./table/table.fixture.js";
+import { nodeRow } from "./wire/chunk.fixture.js";
 import { keepRows } from "./row-identity.js";
-import { rowViews } from "./row-view.js";
-import { TableView } from "./table-view.js";
+import { rowViews } from "./session/row-view.js";
+import { TableView } from "./session/table-view.js";
 
 test("rows that are as before are the same objects, also after scrolling", () => {
   const view = new TableView();

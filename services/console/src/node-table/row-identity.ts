@@ -1,4 +1,4 @@
-import type { RowView } from "./protocol.js";
+import type { RowView } from "./session/protocol.js";
 
 /**
  * Returns the rows of a message, those that are as before as the same objects, so that a page
