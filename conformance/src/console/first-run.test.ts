@@ -90,11 +90,12 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     await journey(async ({ page, open, expectSound }) => {
       await open(execution("sleeps"));
       await page.getByRole("button", { name: "Abort" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Abort" }).click();
-      expect(await page.getByRole("dialog").isVisible()).toBe(true);
+      const confirm = page.getByRole("dialog").getByRole("button", { name: "Abort" });
+      await confirm.waitFor();
+      expect(await confirm.isDisabled()).toBe(true);
       await page.getByLabel("Cause").fill("started by mistake");
       await expectSound();
-      await page.getByRole("dialog").getByRole("button", { name: "Abort" }).click();
+      await confirm.click();
       await page.getByText(/Aborted.*started by mistake/).waitFor();
       await page.getByRole("button", { name: "Recover from here" }).waitFor();
     });
