@@ -11,6 +11,7 @@ const SCOPE = "projects/flytesnacks/domains/development";
 const VIEWPORT = { width: 1180, height: 640 };
 /** Executions of the list, of which the last is aborted. */
 const RELAUNCHES = 5;
+const JSON_REQUEST = { headers: { "content-type": "application/json" } };
 const folder = join(root, "docs", "images");
 
 await ensureBuilt();
@@ -43,18 +44,15 @@ try {
 /** Runs the example again some times, and aborts the last run. */
 async function fillList(origin, name) {
   const id = { project: "flytesnacks", domain: "development", name };
-  const post = async (path, method, body) => {
-    const response = await fetch(`${origin}/api/v1/executions${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
+  const send = async (path, method, content) => {
+    const body = JSON.stringify(content);
+    const response = await fetch(`${origin}/api/v1/executions${path}`, { ...JSON_REQUEST, method, body });
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
     return response.json();
   };
   let last;
-  for (let count = 0; count < RELAUNCHES; count++) ({ id: last } = await post("/relaunch", "POST", { id }));
-  await post(`/flytesnacks/development/${last.name}`, "DELETE", { cause: "no longer needed" });
+  for (let count = 0; count < RELAUNCHES; count++) ({ id: last } = await send("/relaunch", "POST", { id }));
+  await send(`/flytesnacks/development/${last.name}`, "DELETE", { cause: "no longer needed" });
   const list = `${origin}/api/v1/executions/flytesnacks/development?limit=20`;
   await until(async () => {
     const { executions } = await (await fetch(list)).json();

@@ -114,7 +114,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByText("1 of 1 done").waitFor();
       await page.getByRole("link", { name: /^Open / }).click();
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.getByText("Copy of").waitFor();
+      expect(await page.getByText("Copy of").isVisible()).toBe(true);
     });
   });
 
@@ -134,6 +134,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByRole("heading", { name: "journeys.works" }).waitFor();
       await open(`${SCOPE}/workflows/journeys.works`);
       await page.getByRole("row", { name: /works/ }).first().waitFor();
+      expect(await page.getByRole("row", { name: /works/ }).count()).toBeGreaterThan(0);
       await expectSound();
     });
   });

@@ -55,7 +55,7 @@ export class TableRows {
   }
 
   get counts(): TableCounts {
-    return { byPhase: Array.from(this.#byPhase, (count = 0) => count), cached: this.#cached, retrying: this.#retrying };
+    return { byPhase: [...this.#byPhase], cached: this.#cached, retrying: this.#retrying };
   }
 
   idOf(row: number): string {
@@ -116,6 +116,7 @@ export class TableRows {
       if (this.#isCounted[row] === isCounted) continue;
       this.#isCounted[row] = isCounted;
       const phase = phases[row] ?? 0;
+      while (this.#byPhase.length <= phase) this.#byPhase.push(0);
       this.#byPhase[phase] = (this.#byPhase[phase] ?? 0) + sign;
       if (cache[row] === CACHE_HIT) this.#cached += sign;
       if (isTerminalNodeEvent(phase)) continue;

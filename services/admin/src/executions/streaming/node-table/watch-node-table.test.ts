@@ -11,11 +11,12 @@ import { findExecutionId } from "../../store/execution/find.js";
 import { insertExecution } from "../../store/execution/insert.js";
 import { type NodeValues, writeNode } from "../../store/node/written-nodes.fixture.js";
 import { PAGE } from "../../store/node-table/read.js";
-import { ShownTable } from "./shown-table.fixture.js";
+import { type ShownNode, ShownTable } from "./shown-table.fixture.js";
 
 // Tests write rows as ingest does and announce the change; the periodic poll is disabled.
 
 const config = adminConfigSchema.parse({ live: { pollSeconds: 600, heartbeatSeconds: 600, lingerSeconds: 0.3 } });
+const PATIENT = { timeout: 30_000 };
 const CREATED_NS = 1_000_000_000n;
 let database: AdminDatabase;
 let [here, there]: [ServedAdmin, ServedAdmin] = [undefined, undefined] as unknown as [ServedAdmin, ServedAdmin];
@@ -80,9 +81,8 @@ class Watcher {
     return this.chunks.at(-1)?.cursor ?? "";
   }
 
-  /** Waits until the client shows a node like this. */
-  until(id: string, values: object): Promise<void> {
-    return expect.poll(() => this.table.byId().get(id), { timeout: 30_000 }).toMatchObject(values);
+  node(id: string): ShownNode | undefined {
+    return this.table.byId().get(id);
   }
 
   async stop(): Promise<void> {
@@ -165,16 +165,16 @@ test("a table has the values of each node, and counts", async () => {
 test("changes of nodes and attempts follow, and the stream ends with the execution", async () => {
   await write({ node_id: "n0", phase: "QUEUED" });
   const watcher = new Watcher().connect();
-  await watcher.until("n0", { phase: "QUEUED", attempts: 0 });
+  await expect.poll(() => watcher.node("n0"), PATIENT).toMatchObject({ phase: "QUEUED", attempts: 0 });
   await write({ node_id: "n0", phase: "RUNNING" });
   await attempt("n0", 0);
   await write({ node_id: "n1" });
   changed();
-  await watcher.until("n0", { phase: "RUNNING", attempts: 1, entity: "t" });
-  await watcher.until("n1", { phase: "QUEUED" });
+  await expect.poll(() => watcher.node("n0"), PATIENT).toMatchObject({ phase: "RUNNING", attempts: 1, entity: "t" });
+  await expect.poll(() => watcher.node("n1"), PATIENT).toMatchObject({ phase: "QUEUED" });
   await attempt("n0", 1);
   changed();
-  await watcher.until("n0", { attempts: 2 });
+  await expect.poll(() => watcher.node("n0"), PATIENT).toMatchObject({ attempts: 2 });
   await write({ node_id: "n0", phase: "SUCCEEDED" });
   await write({ node_id: "n1", phase: "SUCCEEDED" });
   await end();
@@ -193,21 +193,21 @@ test("a watcher resumes at its replica with the changes alone, elsewhere with th
   await write({ node_id: "n0", phase: "QUEUED", error_code: "E0" });
   await write({ node_id: "n1", phase: "QUEUED" });
   const watcher = new Watcher().connect();
-  await watcher.until("n1", { phase: "QUEUED" });
+  await expect.poll(() => watcher.node("n1"), PATIENT).toMatchObject({ phase: "QUEUED" });
   await expect.poll(() => watcher.chunks.at(-1)?.complete).toBe(true);
   await watcher.stop();
   const before = watcher.chunks.length;
   await write({ node_id: "n1", phase: "RUNNING", error_code: "E1" });
   changed();
   watcher.connect();
-  await watcher.until("n1", { phase: "RUNNING", error: "E1" });
+  await expect.poll(() => watcher.node("n1"), PATIENT).toMatchObject({ phase: "RUNNING", error: "E1" });
   await watcher.stop();
   const resumed = watcher.chunks.slice(before);
   expect([resumed.some(({ reset }) => reset), Math.max(...resumed.map(({ nodes }) => nodes?.length ?? 0))]).toEqual([false, 1]);
   expect(watcher.table.byId().get("n0")).toMatchObject({ error: "E0" });
   await write({ node_id: "n0", phase: "RUNNING" });
   watcher.connect(there);
-  await watcher.until("n0", { phase: "RUNNING" });
+  await expect.poll(() => watcher.node("n0"), PATIENT).toMatchObject({ phase: "RUNNING" });
   await watcher.stop();
   expect(watcher.chunks.slice(before + resumed.length).map(({ reset }) => reset)).toContain(true);
   expect(watcher.table.byId().get("n1")).toMatchObject({ phase: "RUNNING", error: "E1" });
@@ -245,7 +245,7 @@ test("an execution without nodes has an empty complete table", async () => {
 test("a deleted execution ends its streams with NOT_FOUND, as an unknown one does", async () => {
   await write({ node_id: "n0" });
   const watcher = new Watcher().connect();
-  await watcher.until("n0", { phase: "QUEUED" });
+  await expect.poll(() => watcher.node("n0"), PATIENT).toMatchObject({ phase: "QUEUED" });
   await database.db.query({ text: "DELETE FROM executions WHERE id = $1", values: [rowId] });
   changed();
   await watcher.done;

@@ -6,6 +6,7 @@ import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
 import { Duration, Time } from "../../../control/time.js";
 import { readDurationMs } from "../../../format/duration.js";
+import { isGiven } from "../../../format/given.js";
 import { errorTitle } from "../../../format/error-title.js";
 import { nodePhaseLook } from "../../../format/phase.js";
 import { readTimeMs } from "../../../format/time.js";
@@ -41,13 +42,13 @@ export function NodePane({ executionKey, node, version, onClose }: NodePaneProps
         <IconButton icon="close" label="Close" onClick={onClose} />
       </h2>
       {error !== null && <ErrorPanel title={`The node ${node} cannot be shown`} error={error} onRetry={() => void refetch()} />}
-      {closure != null && (
+      {isGiven(closure) && (
         <p className={styles.facts}>
           {look.word} · <Time timeMs={readTimeMs(closure.startedAt ?? closure.createdAt)} /> ·{" "}
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
         </p>
       )}
-      {closure?.error != null && (
+      {isGiven(closure?.error) && (
         <section className={styles.error} aria-label="Error">
           <b>{errorTitle(closure.error.message ?? "", closure.error.code ?? "")}</b>
           <pre className={styles.message} tabIndex={0}>
