@@ -151,7 +151,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     ["the narrowest phone", { viewport: { width: 360, height: 640 } }],
     ["dark", { colorScheme: "dark" }],
     ["forced colours", { forcedColors: "active" }],
-  ] as const)("each page is sound: %s", async (_, options) => {
+  ] as const)("each page is sound: %s", { timeout: 300_000 }, async (_, options) => {
     await journey(async ({ page, open, expectSound }) => {
       const pages = ["", "/executions", "/executions/fails", "/executions/works?tab=timeline", "/executions/works?tab=io"];
       for (const path of [

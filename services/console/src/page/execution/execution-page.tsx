@@ -46,7 +46,12 @@ export function ExecutionPage() {
     })),
   );
   if (error !== null && data === undefined)
-    return <ErrorPanel title={`The execution ${name} cannot be shown`} error={error} onRetry={() => void refetch()} />;
+    return (
+      <div className={styles.page}>
+        <ExecutionHeader executionKey={key} row={undefined} execution={undefined} />
+        <ErrorPanel title="The execution cannot be shown" error={error} onRetry={() => void refetch()} />
+      </div>
+    );
   const tabs = TAB_TITLES.filter(({ id }) => id !== "errors" || failed || data?.row.look.kind === "stop").map(({ id, title }) => ({
     id,
     title,
