@@ -42,20 +42,23 @@ export class ExampleRuns {
     readonly stack: RunningStack,
     readonly client: FlyteClient,
     private readonly elsewhere: string,
-    private users: number,
+    private readonly shared: boolean,
   ) {}
 
-  /** @param users number of callers of `stop`; the last one stops the stack */
-  static async start(starting = startStack(["--no-example"], WARM_PYTHON_DEFAULTS), users = 1): Promise<ExampleRuns> {
+  /** @param shared several groups of cases use the stack: only `close` stops it, not `stop` */
+  static async start(starting = startStack(["--no-example"], WARM_PYTHON_DEFAULTS), shared = false): Promise<ExampleRuns> {
     const stack = await starting;
     const client = createFlyteClient({ endpoint: `${stack.host}:${stack.api}` });
-    const runs = new ExampleRuns(stack, client, mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-")), users);
+    const runs = new ExampleRuns(stack, client, mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-")), shared);
     runs.pyflyte("register", "--version", "v1", examplesFolder);
     return runs;
   }
 
   async stop(): Promise<void> {
-    if (--this.users > 0) return;
+    if (!this.shared) await this.close();
+  }
+
+  async close(): Promise<void> {
     this.client.close();
     rmSync(this.elsewhere, { recursive: true, force: true });
     await this.stack.stop();

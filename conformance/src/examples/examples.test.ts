@@ -1,15 +1,18 @@
-import { describe } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { constructCases } from "./construct-cases.js";
 import { exampleCases } from "./example-cases.js";
 import { ExampleRuns } from "./example-runs.js";
 
 // Both groups of cases run on one stack.
-let starting: Promise<ExampleRuns> | undefined;
-const start = () => (starting ??= ExampleRuns.start(undefined, 2));
+let runs: ExampleRuns;
+beforeAll(async () => {
+  runs = await ExampleRuns.start(undefined, true);
+}, 900_000);
+afterAll(() => runs?.close(), 120_000);
 
 describe("examples", () => {
-  exampleCases(start);
+  exampleCases(() => Promise.resolve(runs));
 });
 describe("constructs of flytekit", () => {
-  constructCases(start);
+  constructCases(() => Promise.resolve(runs));
 });
