@@ -4,7 +4,7 @@ import { parseSnapshot, type Snapshot } from "../store/watch/snapshot.js";
 import { type Feed, FeedRegistry, type FeedSource } from "./feed-registry.js";
 
 const snapshot = parseSnapshot("1:1:") as Snapshot;
-const limits = { pollMs: 600_000, heartbeatMs: 600_000, lingerMs: 0, idleMs: 600_000, maxIdleRows: 5 };
+const limits = { pollMs: 600_000, heartbeatMs: 600_000, lingerMs: 0, idleMs: 600_000, maxIdleRows: 5, maxFirstReads: 1 };
 let registry: FeedRegistry<Feed<never>, never>;
 let opened: string[];
 afterEach(() => registry.close());

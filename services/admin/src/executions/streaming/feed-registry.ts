@@ -44,6 +44,8 @@ export interface FeedsDeps {
 export interface FeedLimits {
   /** Time for which an unused feed is kept, ms: clients reconnect and return. */
   readonly idleMs: number;
+  /** Maximum of concurrent first reads, each of which holds a connection to the database. */
+  readonly maxFirstReads: number;
   /** Maximum of rows of all unused feeds; the one that is unused for longest is dropped first. */
   readonly maxIdleRows: number;
   /** Poll interval of an execution, ms, since notifications of changes may be lost. */
@@ -84,9 +86,8 @@ const POLL_COST_PER_ROW_MS = 0.01;
  * changes.
  */
 const PUSH_COST_MS = 0.1;
-/** Maximum of feeds per poll, and of concurrent first polls. */
+/** Maximum of feeds per poll. */
 const BATCH = 200;
-const FIRST_READS = 8;
 /** Retry interval, ms, while the database is unavailable. */
 const RETRY_MS = 1_000;
 const TICK_MS = 1_000;
@@ -98,7 +99,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
   readonly #limits: FeedLimits;
   readonly #byName = new Map<string, Promise<FeedEntry<State>>>();
   readonly #byId = new Map<bigint, FeedEntry<State>>();
-  readonly #firstReads = new Semaphore(FIRST_READS);
+  readonly #firstReads: Semaphore;
   /** Feeds with possible changes since the last poll. */
   readonly #dirty = new Set<FeedEntry<State>>();
   /** Feeds without watchers, the one that is unused for longest first. */
@@ -115,6 +116,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
     this.#deps = deps;
     this.#source = source;
     this.#limits = limits;
+    this.#firstReads = new Semaphore(limits.maxFirstReads);
   }
 
   get size(): number {

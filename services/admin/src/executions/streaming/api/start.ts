@@ -18,15 +18,18 @@ export interface Streaming {
 }
 
 /** Clients of WatchExecution reconnect after lost connections. */
-const WATCH_IDLE = { idleMs: 5_000, maxIdleRows: 1_000_000 };
-/** People return to a page; a row of a table takes about 150 bytes. */
-const TABLE_IDLE = { idleMs: 60_000, maxIdleRows: 300_000 };
+const WATCHES = { idleMs: 5_000, maxIdleRows: 1_000_000, maxFirstReads: 8 };
+/**
+ * People return to a page; a row takes about 150 bytes. The first read of a large table takes a
+ * second.
+ */
+const TABLES = { idleMs: 60_000, maxIdleRows: 300_000, maxFirstReads: 3 };
 
 export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Streaming {
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
   const limits = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
-  const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), { ...limits, ...WATCH_IDLE });
-  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), { ...limits, ...TABLE_IDLE });
+  const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), { ...limits, ...WATCHES });
+  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), { ...limits, ...TABLES });
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
   const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => {
