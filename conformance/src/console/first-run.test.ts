@@ -102,6 +102,26 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     await ended("sleeps");
   });
 
+  test("a page says that its data are old while admin is away, and goes on by itself", async () => {
+    await start("waits", "sleep 6");
+    await journey(async ({ page, open }) => {
+      await open(`${execution("waits")}?tab=timeline`);
+      const row = page.getByRole("treegrid").getByRole("row", { name: /n0/ });
+      await row.waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      const isOld = page.getByText(/^Data are .* old$/).waitFor();
+      for (const pid of stack.pids("admin")) process.kill(pid, "SIGKILL");
+      await isOld;
+      await page.getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
+      await page
+        .getByRole("treegrid")
+        .getByRole("row", { name: /n0.*[Ss]ucceeded/ })
+        .waitFor({ timeout: 60_000 });
+      expect(await page.getByText("Succeeded", { exact: true }).count()).toBeGreaterThan(0);
+    });
+    await ended("waits");
+  });
+
   test("several are selected by keys and relaunched, with a result for each", async () => {
     await journey(async ({ page, open }) => {
       await open(`${SCOPE}/executions?wf=journeys.works`);

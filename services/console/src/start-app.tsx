@@ -16,6 +16,7 @@ import { createPreferences } from "./session/preferences.js";
 import { retryTransient } from "./session/retry.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
 import { reloadOnce } from "./session/stale-files.js";
+import { createStreamState } from "./session/stream-state.js";
 import { followTheme } from "./theme/theme.js";
 
 const clock = createClock();
@@ -27,6 +28,7 @@ const app: App = {
   keys: createKeyMap(),
   preferences,
   session,
+  stream: createStreamState(),
   toasts: createToastStore(),
 };
 const queries = new QueryClient({

@@ -5,6 +5,7 @@ import type { KeyMap } from "../keys/key-map.js";
 import type { Clock } from "../session/clock.js";
 import type { Preferences, PreferenceStore } from "../session/preferences.js";
 import type { Session, SessionState } from "../session/session.js";
+import type { StreamState } from "../session/stream-state.js";
 
 /** Parts that main.tsx constructs once. */
 export interface App {
@@ -13,6 +14,7 @@ export interface App {
   readonly keys: KeyMap;
   readonly preferences: PreferenceStore;
   readonly session: Session;
+  readonly stream: StreamState;
   readonly toasts: ToastStore;
 }
 

@@ -13,7 +13,7 @@ const HIDDEN_MS = 20_000;
  * effect.
  */
 export function useNodeTable({ project, domain, name }: ExecutionKey): NodeTableClient | undefined {
-  const { clock } = useApp();
+  const { clock, stream } = useApp();
   const [client, setClient] = useState<NodeTableClient>();
   useEffect(() => {
     const path = nodeTablePath(encodeURIComponent(project), encodeURIComponent(domain), encodeURIComponent(name));
@@ -24,12 +24,18 @@ export function useNodeTable({ project, domain, name }: ExecutionKey): NodeTable
     // A table that was opened early is on its way, unless it has failed.
     if (early === undefined || early.failure.get() !== undefined) open();
     setClient(table);
+    const ignore = table.live.subscribe(() => {
+      const live = table.live.get();
+      stream.setBrokenSince(live?.kind === "reconnecting" ? live.since : undefined);
+    });
     return () => {
+      ignore();
+      stream.setBrokenSince(undefined);
       stop();
       table.close();
       setClient(undefined);
     };
-  }, [clock, project, domain, name]);
+  }, [clock, stream, project, domain, name]);
   return client;
 }
 
