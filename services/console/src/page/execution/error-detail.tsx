@@ -8,16 +8,23 @@ import { useApp } from "../../app/app.js";
 import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
 import type { Failure } from "./error-groups.js";
+import { NodeLog } from "./log/node-log.js";
 import { attemptsQuery, nodeQuery } from "./queries.js";
+import type { ExecutionSearch } from "../../route/execution-search.js";
 import { splitTraceback } from "./traceback.js";
 
 interface ErrorDetailProps {
   readonly failure: Failure;
   readonly executionKey: WorkflowExecutionIdentifierJson;
+  readonly search: ExecutionSearch;
+  onChange(next: Partial<ExecutionSearch>): void;
 }
 
-/** Message of a failure in full, its own frames first in sight, and the node's attempts. */
-export function ErrorDetail({ failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
+/**
+ * Message of a failure in full, its own frames first in sight, the node's attempts, and the log of
+ * the last one.
+ */
+export function ErrorDetail({ failure, executionKey: { project = "", domain = "", name = "" }, search, onChange }: ErrorDetailProps) {
   const { node, code, kind, isComplete } = failure;
   const app = useApp();
   const key = { project, domain, name };
@@ -38,6 +45,18 @@ export function ErrorDetail({ failure, executionKey: { project = "", domain = ""
       </h2>
       <Message message={message} />
       {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
+      {node !== undefined && attempts.data !== undefined && attempts.data.length > 0 && (
+        <div className={styles.log}>
+          <NodeLog
+            key={node}
+            executionKey={key}
+            node={node}
+            attempt={node === search.node ? search.attempt : ""}
+            item={node === search.node ? search.item : ""}
+            onAttempt={(attempt) => onChange({ node, attempt })}
+          />
+        </div>
+      )}
     </section>
   );
 }

@@ -36,12 +36,12 @@ export function Errors({ execution, nodes, search, onChange }: ErrorsProps) {
           groups={groups}
           group={group}
           failure={failure}
-          onGroup={({ id }) => onChange({ error: id, node: "" })}
-          onFailure={({ node = "" }) => onChange({ error: group.id, node })}
+          onGroup={({ id }) => onChange({ error: id, node: "", attempt: "", item: "" })}
+          onFailure={({ node = "" }) => onChange({ error: group.id, node, attempt: "", item: "" })}
         />
       }
     >
-      <ErrorDetail failure={failure} executionKey={execution.id ?? {}} />
+      <ErrorDetail failure={failure} executionKey={execution.id ?? {}} search={search} onChange={onChange} />
     </Split>
   );
 }
