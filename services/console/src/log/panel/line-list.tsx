@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/app.js";
 import { classes } from "../../control/classes.js";
 import { useStore } from "../../timeline/hook/use-store.js";
@@ -33,8 +33,8 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
   const found = useStore(client.found);
   const [opened, setOpened] = useState(NO_LINES);
   const { lines, firstMs } = summary;
-  const isUneven = isWrapped || opened.size > 0;
-  const { scroller, block, from, to, spacerPx, onScroll, goTo } = useLineScroll({ lines, isFollowing, isUneven, onFollow });
+  const digits = { "--digits": String(lines).length } as CSSProperties;
+  const { scroller, block, from, to, spacerPx, onScroll, goTo } = useLineScroll({ lines, isFollowing, onFollow });
   useEffect(() => client.show(from, to), [client, from, to]);
 
   // Scrolls once to each line that is asked for, as soon as it is there.
@@ -56,7 +56,7 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
     <div className={styles.frame}>
       <div ref={scroller} className={styles.scroller} role="log" aria-live="off" aria-label="Log" tabIndex={0} onScroll={onScroll}>
         <div className={styles.spacer} style={{ height: spacerPx }} />
-        <div ref={block} className={classes(styles.block, isWrapped && styles.wrapped)}>
+        <div ref={block} style={digits} className={classes(styles.block, isWrapped && styles.wrapped)}>
           {Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).map((at) => (
             <Line
               key={at}

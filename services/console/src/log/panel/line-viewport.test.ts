@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isExact, movePlace, placeAround, placeAt, scrollTopOf, spacerPx } from "./line-viewport.js";
+import { movePlace, placeAround, placeAt, scrollTopOf, spacerPx } from "./line-viewport.js";
 
 const long = { lines: 1_000_000, rowPx: 20, viewPx: 600 };
 
 test("the scroll bar reaches the first and the last of a million lines", () => {
-  expect(isExact(long)).toBe(false);
+  expect(spacerPx(long)).toBeLessThan(16_000_000);
   expect(placeAt(0, long)).toEqual({ line: 0, offsetPx: 0 });
   const end = placeAt(spacerPx(long) - long.viewPx, long);
   expect(end.line + (end.offsetPx + long.viewPx) / long.rowPx).toBeCloseTo(long.lines, 3);

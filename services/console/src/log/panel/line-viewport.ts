@@ -20,11 +20,6 @@ export function spacerPx({ lines, rowPx }: LineExtent): number {
   return Math.min(lines * rowPx, MAX_SPACER_PX);
 }
 
-/** True if each pixel of the scroll bar is a pixel of the log. */
-export function isExact({ lines, rowPx }: LineExtent): boolean {
-  return lines * rowPx <= MAX_SPACER_PX;
-}
-
 /** Place in the log of a position of the scroll bar. */
 export function placeAt(scrollTop: number, extent: LineExtent): LinePlace {
   const px = scrollTop * stretch(extent);

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { isExact, type LineExtent, type LinePlace, movePlace, placeAround, placeAt, scrollTopOf, spacerPx } from "./line-viewport.js";
+import { type LineExtent, type LinePlace, movePlace, placeAround, placeAt, scrollTopOf, spacerPx } from "./line-viewport.js";
 
 /** Lines that are drawn above and below the view. */
 const OVERSCAN = 12;
@@ -11,8 +11,6 @@ interface LineScrollOptions {
   readonly lines: number;
   /** The end is kept in sight. */
   readonly isFollowing: boolean;
-  /** Lines may have several heights. */
-  readonly isUneven: boolean;
   onFollow(isFollowing: boolean): void;
 }
 
@@ -28,8 +26,11 @@ interface LineScroll {
   goTo(line: number): void;
 }
 
-/** Scrolls any number of lines, of which those in sight are drawn. */
-export function useLineScroll({ lines, isFollowing, isUneven, onFollow }: LineScrollOptions): LineScroll {
+/**
+ * Scrolls any number of lines, of which those in sight are drawn. Lines may have several heights,
+ * such as wrapped ones: short ways are pixels, long ways are shares of the lines.
+ */
+export function useLineScroll({ lines, isFollowing, onFollow }: LineScrollOptions): LineScroll {
   const scroller = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
@@ -37,7 +38,6 @@ export function useLineScroll({ lines, isFollowing, isUneven, onFollow }: LineSc
   const [view, setView] = useState({ rowPx: DEFAULT_ROW_PX, viewPx: 0 });
   const [place, setPlace] = useState<LinePlace>({ line: 0, offsetPx: 0 });
   const extent: LineExtent = { lines, ...view };
-  const isRelative = isUneven || !isExact(extent);
   const count = Math.ceil(view.viewPx / view.rowPx) + OVERSCAN;
   const from = Math.max(0, isFollowing ? lines - count : Math.min(place.line, lines - 1) - OVERSCAN);
   const to = isFollowing ? lines : Math.min(lines, place.line + count);
@@ -86,11 +86,10 @@ export function useLineScroll({ lines, isFollowing, isUneven, onFollow }: LineSc
     lastTop.current = top;
     if (delta > 0 && top >= element.scrollHeight - element.clientHeight - 2) return onFollow(true);
     const start = isFollowing ? placeInView(drawn, from, before) : place;
-    const isFine = isRelative && Math.abs(delta) <= 2 * view.viewPx;
+    const isFine = Math.abs(delta) <= 2 * view.viewPx;
     const next = isFine ? movePlace(start, delta, { heightOf, lines }) : placeAt(top, extent);
     if (isFollowing) onFollow(false);
     setPlace(next);
-    if (!isRelative) return;
     clearTimeout(idle.current);
     idle.current = setTimeout(() => {
       moveBar(next);
@@ -99,7 +98,7 @@ export function useLineScroll({ lines, isFollowing, isUneven, onFollow }: LineSc
   };
 
   const goTo = (line: number): void => {
-    const next = placeAround(line, extent);
+    const next = placeAround(line, { ...extent, viewPx: scroller.current?.clientHeight ?? view.viewPx });
     clearTimeout(idle.current);
     if (isFollowing) onFollow(false);
     moveBar(next);

@@ -35,7 +35,7 @@ test("spans have the looks that their characters have one by one", () => {
   fc.assert(
     fc.property(fc.array(part), (parts) => {
       const line = parts.join("");
-      const cells = readAnsi(line).flatMap(({ text, look }) => [...text].map((char) => ({ text: char, look })));
+      const cells = readAnsi(line).flatMap(({ text, look }) => Array.from(text, (char) => ({ text: char, look })));
       expect(cells).toEqual(naiveSpans(line));
     }),
   );

@@ -7,6 +7,7 @@ import { PhaseMark } from "../../../control/phase-mark.js";
 import { Duration, Time } from "../../../control/time.js";
 import { readDurationMs } from "../../../format/duration.js";
 import { errorTitle } from "../../../format/error-title.js";
+import { isGiven } from "../../../format/given.js";
 import { nodePhaseLook } from "../../../format/phase.js";
 import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
@@ -50,7 +51,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
         <IconButton icon="close" label="Close" onClick={() => onChange({ node: "", pane: "" })} />
       </h2>
       {error !== null && <ErrorPanel title={`The node ${node} cannot be shown`} error={error} onRetry={() => void refetch()} />}
-      {closure != null && (
+      {isGiven(closure) && (
         <p className={styles.facts}>
           {look.word} · <Time timeMs={readTimeMs(closure.startedAt ?? closure.createdAt)} /> ·{" "}
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
@@ -74,7 +75,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
         />
       ) : (
         <>
-          {closure?.error != null && (
+          {isGiven(closure?.error) && (
             <section className={styles.error} aria-label="Error">
               <b>{errorTitle(closure.error.message ?? "", closure.error.code ?? "")}</b>
               <pre className={styles.message} tabIndex={0}>
