@@ -213,6 +213,7 @@ const STEPS = ["requests", "dependencies", "abort", "lifecycle", "attempt", "res
 
 /** Folders of the console, each of which may import those before it: a page imports features. */
 const CONSOLE_ROOMS = [
+  "wire",
   "format",
   "literal",
   "route",
@@ -227,6 +228,7 @@ const CONSOLE_ROOMS = [
   "entity",
   "node-table",
   "timeline",
+  "log",
   "page",
 ];
 

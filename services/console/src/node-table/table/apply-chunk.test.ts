@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeChunk, type NodeRow, nodeRow, SentTexts } from "../wire/chunk.fixture.js";
 import { readChunk } from "../wire/read-chunk.js";
-import { MalformedMessageError } from "../wire/read-varints.js";
+import { MalformedMessageError } from "../../wire/read-varints.js";
 import { applyChunk, ConnectionTexts } from "./apply-chunk.js";
 import { NodeTable } from "./node-table.js";
 

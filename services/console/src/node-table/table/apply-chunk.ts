@@ -1,6 +1,6 @@
 import type { NodeTableChunk } from "../wire/read-chunk.js";
 import type { NodeColumns } from "../wire/read-columns.js";
-import { MalformedMessageError } from "../wire/read-varints.js";
+import { MalformedMessageError } from "../../wire/read-varints.js";
 import { stateOf } from "./node-state.js";
 import type { NodeTable } from "./node-table.js";
 

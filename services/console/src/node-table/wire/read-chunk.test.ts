@@ -8,7 +8,7 @@ import { columnsOf, encodeChunk, type NodeRow, nodeRow, SentTexts } from "./chun
 import { readChunk } from "./read-chunk.js";
 import { readColumns } from "./read-columns.js";
 import { readExecution } from "./read-execution.js";
-import { MalformedMessageError } from "./read-varints.js";
+import { MalformedMessageError } from "../../wire/read-varints.js";
 
 const byte = fc.nat({ max: 255 });
 const timeMs = fc.nat({ max: 2 ** 40 });

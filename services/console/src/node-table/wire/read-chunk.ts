@@ -1,7 +1,7 @@
-import { readFields } from "./read-fields.js";
+import { readFields } from "../../wire/read-fields.js";
 import { type NodeColumns, readColumns } from "./read-columns.js";
 import { type ExecutionState, readExecution } from "./read-execution.js";
-import { readVarint } from "./read-varints.js";
+import { readVarint } from "../../wire/read-varints.js";
 
 /** Numbers of nodes of a whole execution. */
 export interface NodeCounts {

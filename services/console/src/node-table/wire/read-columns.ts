@@ -1,5 +1,5 @@
-import { type ByteCursor, MalformedMessageError, readDeltas, readVarint, readVarints } from "./read-varints.js";
-import { readFields } from "./read-fields.js";
+import { type ByteCursor, MalformedMessageError, readDeltas, readVarint, readVarints } from "../../wire/read-varints.js";
+import { readFields } from "../../wire/read-fields.js";
 
 /**
  * Rows of a flytets.admin.v1.NodeColumns message as arrays of `length` values. Times are

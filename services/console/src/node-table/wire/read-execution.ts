@@ -1,4 +1,4 @@
-import { readFields } from "./read-fields.js";
+import { readFields } from "../../wire/read-fields.js";
 
 /**
  * Fields of a flyteidl.admin.Execution that a table of its nodes needs; GetExecution returns the

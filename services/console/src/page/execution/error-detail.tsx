@@ -8,17 +8,25 @@ import { useApp } from "../../app/app.js";
 import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
 import type { ErrorGroup, Failure } from "./error-groups.js";
+import { NodeLog } from "./log/node-log.js";
 import { attemptsQuery, nodeQuery } from "./queries.js";
+import type { ExecutionSearch } from "../../route/execution-search.js";
 import { splitTraceback } from "./traceback.js";
 
 interface ErrorDetailProps {
   readonly group: ErrorGroup;
   readonly failure: Failure;
   readonly executionKey: WorkflowExecutionIdentifierJson;
+  readonly search: ExecutionSearch;
+  onChange(next: Partial<ExecutionSearch>): void;
 }
 
-/** Message of a failure in full, its own frames first in sight, and the node's attempts. */
-export function ErrorDetail({ group, failure, executionKey: { project = "", domain = "", name = "" } }: ErrorDetailProps) {
+/**
+ * Message of a failure in full, its own frames first in sight, the node's attempts, and the log of
+ * the last one.
+ */
+export function ErrorDetail({ group, failure, executionKey, search, onChange }: ErrorDetailProps) {
+  const { project = "", domain = "", name = "" } = executionKey;
   const { node } = failure;
   const { code, kind } = group;
   const app = useApp();
@@ -43,6 +51,18 @@ export function ErrorDetail({ group, failure, executionKey: { project = "", doma
       </h2>
       <Message message={message} />
       {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
+      {node !== undefined && attempts.data !== undefined && attempts.data.length > 0 && (
+        <div className={styles.log}>
+          <NodeLog
+            key={node}
+            executionKey={key}
+            node={node}
+            attempt={node === search.node ? search.attempt : ""}
+            item={node === search.node ? search.item : ""}
+            onAttempt={(attempt) => onChange({ node, attempt })}
+          />
+        </div>
+      )}
     </section>
   );
 }

@@ -35,12 +35,12 @@ export function Errors({ execution, errors, search, onChange }: ErrorsProps) {
           isTruncated={errors.data.truncated === true}
           group={group}
           failure={failure}
-          onGroup={({ id }) => onChange({ error: id, node: "" })}
-          onFailure={({ node = "" }) => onChange({ error: group.id, node })}
+          onGroup={({ id }) => onChange({ error: id, node: "", attempt: "", item: "" })}
+          onFailure={({ node = "" }) => onChange({ error: group.id, node, attempt: "", item: "" })}
         />
       }
     >
-      <ErrorDetail group={group} failure={failure} executionKey={execution.id ?? {}} />
+      <ErrorDetail group={group} failure={failure} executionKey={execution.id ?? {}} search={search} onChange={onChange} />
     </Split>
   );
 }

@@ -6,11 +6,14 @@ import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
 import { Duration, Time } from "../../../control/time.js";
 import { readDurationMs } from "../../../format/duration.js";
-import { isGiven } from "../../../format/given.js";
 import { errorTitle } from "../../../format/error-title.js";
+import { isGiven } from "../../../format/given.js";
 import { nodePhaseLook } from "../../../format/phase.js";
 import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
+import { Segments } from "../../../control/segments.js";
+import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
@@ -21,11 +24,17 @@ interface NodePaneProps {
   readonly node: string;
   /** Changes with the node, so that its parts are read again. */
   readonly version: number;
-  onClose(): void;
+  readonly search: ExecutionSearch;
+  onChange(next: Partial<ExecutionSearch>): void;
 }
 
-/** Selected node: its phase, error, attempts, inputs and outputs. */
-export function NodePane({ executionKey, node, version, onClose }: NodePaneProps) {
+const PARTS = [
+  { id: "", title: "Details" },
+  { id: "log", title: "Log" },
+] as const;
+
+/** Selected node: its phase, error, attempts, inputs and outputs, or its log. */
+export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
   const app = useApp();
   const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, { node, version }));
   const attempts = useQuery(attemptsQuery(app, executionKey, node));
@@ -39,7 +48,7 @@ export function NodePane({ executionKey, node, version, onClose }: NodePaneProps
         {data !== undefined && <PhaseMark look={look} bare />}
         <span className={styles.name}>{node}</span>
         <Copy text={node} label="the node's id" />
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="close" label="Close" onClick={() => onChange({ node: "", pane: "" })} />
       </h2>
       {error !== null && <ErrorPanel title={`The node ${node} cannot be shown`} error={error} onRetry={() => void refetch()} />}
       {isGiven(closure) && (
@@ -48,20 +57,40 @@ export function NodePane({ executionKey, node, version, onClose }: NodePaneProps
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
         </p>
       )}
-      {isGiven(closure?.error) && (
-        <section className={styles.error} aria-label="Error">
-          <b>{errorTitle(closure.error.message ?? "", closure.error.code ?? "")}</b>
-          <pre className={styles.message} tabIndex={0}>
-            {closure.error.message}
-          </pre>
-        </section>
+      {attempts.data !== undefined && attempts.data.length > 0 && (
+        <Segments
+          label="Part of the node"
+          choices={PARTS}
+          current={search.pane === "log" ? "log" : ""}
+          onChoose={(pane) => onChange({ pane })}
+        />
       )}
-      {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
-      {values.data !== undefined && (
-        <div className={styles.values}>
-          <Values title="Inputs" map={values.data.fullInputs} none="The node has no inputs." />
-          <Values title="Outputs" map={values.data.fullOutputs} none={look.terminal ? "It has no outputs." : "There are none yet."} />
-        </div>
+      {search.pane === "log" ? (
+        <NodeLog
+          executionKey={executionKey}
+          node={node}
+          attempt={search.attempt}
+          item={search.item}
+          onAttempt={(attempt) => onChange({ attempt })}
+        />
+      ) : (
+        <>
+          {isGiven(closure?.error) && (
+            <section className={styles.error} aria-label="Error">
+              <b>{errorTitle(closure.error.message ?? "", closure.error.code ?? "")}</b>
+              <pre className={styles.message} tabIndex={0}>
+                {closure.error.message}
+              </pre>
+            </section>
+          )}
+          {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
+          {values.data !== undefined && (
+            <div className={styles.values}>
+              <Values title="Inputs" map={values.data.fullInputs} none="The node has no inputs." />
+              <Values title="Outputs" map={values.data.fullOutputs} none={look.terminal ? "It has no outputs." : "There are none yet."} />
+            </div>
+          )}
+        </>
       )}
     </aside>
   );

@@ -1,4 +1,5 @@
 import type { ExecutionKey } from "../../../api/scope.js";
+import { classes } from "../../../control/classes.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
@@ -22,11 +23,9 @@ export function TimelineTab({ executionKey, client, search, onChange }: Timeline
   // A node whose row is on its way is read once, in the state that the row has.
   const isKnown = row !== undefined || isComplete;
   return (
-    <div className={node === "" ? styles.whole : styles.split}>
+    <div className={node === "" ? styles.whole : classes(styles.split, search.pane === "log" && styles.log)}>
       <TimelineView client={client} search={search} onChange={onChange} />
-      {node !== "" && isKnown && (
-        <NodePane executionKey={executionKey} node={node} version={version} onClose={() => onChange({ node: "" })} />
-      )}
+      {node !== "" && isKnown && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
     </div>
   );
 }

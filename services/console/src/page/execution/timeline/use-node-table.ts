@@ -4,9 +4,7 @@ import { nodeTablePath, takeEarlyTable } from "../../../node-table/early-table.j
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { startNodeTable } from "../../../node-table/start-worker.js";
 import { useApp } from "../../../app/app.js";
-
-/** A hidden page gives its connection back after this time; browsers allow six. */
-const HIDDEN_MS = 20_000;
+import { pauseWhileHidden } from "../../../session/pause-while-hidden.js";
 
 /**
  * Follows the node table of an execution while the page is there; undefined before the first
@@ -37,27 +35,4 @@ export function useNodeTable({ project, domain, name }: ExecutionKey): NodeTable
     };
   }, [clock, stream, project, domain, name]);
   return client;
-}
-
-/** Calls `pause` when the page has been hidden for a while, and `resume` when it is seen again. */
-function pauseWhileHidden(pause: () => void, resume: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isPaused = false;
-  const changed = (): void => {
-    clearTimeout(timer);
-    if (document.hidden) {
-      timer = setTimeout(() => {
-        isPaused = true;
-        pause();
-      }, HIDDEN_MS);
-    } else if (isPaused) {
-      isPaused = false;
-      resume();
-    }
-  };
-  document.addEventListener("visibilitychange", changed);
-  return () => {
-    clearTimeout(timer);
-    document.removeEventListener("visibilitychange", changed);
-  };
 }

@@ -1,0 +1,44 @@
+import { readFields } from "../../wire/read-fields.js";
+
+/** Decoded flytets.admin.v1.FollowLogResponse; its lines are passed on instead. */
+export interface LogMessage {
+  readonly cursor: string;
+  /** Number of the attempt, from 0. */
+  readonly attempt: number;
+  /** The log is complete. */
+  readonly ended: boolean;
+}
+
+const utf8 = new TextDecoder();
+
+/**
+ * Reads an encoded message and calls `onLine` for each line, with a time of NaN if it is not known.
+ * Lines are skipped without `onLine`.
+ */
+export function readLogMessage(bytes: Uint8Array, onLine?: (text: Uint8Array, timeMs: number) => void): LogMessage {
+  const message = { cursor: "", attempt: 0, ended: false };
+  readFields(bytes, {
+    number: (field, value) => {
+      if (field === 3) message.attempt = value;
+      if (field === 4) message.ended = value !== 0;
+    },
+    bytes: (field, value) => {
+      if (field === 1) message.cursor = utf8.decode(value);
+      if (field === 2 && onLine !== undefined) readLine(value, onLine);
+    },
+  });
+  return message;
+}
+
+const NO_BYTES = new Uint8Array();
+
+function readLine(bytes: Uint8Array, onLine: (text: Uint8Array, timeMs: number) => void): void {
+  let [text, timeMs] = [NO_BYTES as Uint8Array, Number.NaN];
+  readFields(bytes, {
+    bytes: (field, value) => {
+      if (field === 1) timeMs = Date.parse(utf8.decode(value));
+      if (field === 2) text = value;
+    },
+  });
+  onLine(text, timeMs);
+}
