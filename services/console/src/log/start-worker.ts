@@ -1,8 +1,8 @@
 import { connectLog, type LogClient } from "./session/log-client.js";
-import workerUrl from "./worker.ts?worker&url";
 
 /** Starts the worker that holds a log. */
 export function startLog(): LogClient {
-  const worker = new Worker(workerUrl, { type: "module", name: "log" });
+  // The bundler replaces this address by that of the worker's bundle.
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   return connectLog(worker as Parameters<typeof connectLog>[0]);
 }
