@@ -1,5 +1,5 @@
-// `npm run screenshots`: writes the pictures of the README. Starts a stack, runs the example on it and
-// opens the console in Chromium (or the program that FLYTE_TS_CHROMIUM names).
+// `npm run screenshots`: writes the pictures of the README. Starts a stack, runs the example on it
+// and opens the console in Chromium (or the program that FLYTE_TS_CHROMIUM names).
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
