@@ -117,7 +117,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
         .getByRole("treegrid")
         .getByRole("row", { name: /n0.*[Ss]ucceeded/ })
         .waitFor({ timeout: 60_000 });
-      expect(await page.getByText("Succeeded", { exact: true }).count()).toBeGreaterThan(0);
+      await expect.poll(() => page.getByText("Succeeded", { exact: true }).count()).toBeGreaterThan(0);
     });
     await ended("waits");
   });
@@ -134,7 +134,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByText("1 of 1 done").waitFor();
       await page.getByRole("link", { name: /^Open / }).click();
       await page.getByRole("heading", { level: 1 }).waitFor();
-      expect(await page.getByText("Copy of").isVisible()).toBe(true);
+      await expect.poll(() => page.getByText("Copy of").isVisible()).toBe(true);
     });
   });
 

@@ -13,6 +13,7 @@ import { createConsoleRouter } from "./router.js";
 import { type App, AppContext } from "./app/app.js";
 import { createClock } from "./session/clock.js";
 import { createPreferences } from "./session/preferences.js";
+import { createPresence } from "./session/presence.js";
 import { retryTransient } from "./session/retry.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
 import { reloadOnce } from "./session/stale-files.js";
@@ -27,6 +28,7 @@ const app: App = {
   clock,
   keys: createKeyMap(),
   preferences,
+  presence: createPresence(window),
   session,
   stream: createStreamState(),
   toasts: createToastStore(),

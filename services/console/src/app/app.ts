@@ -3,6 +3,7 @@ import type { Api } from "../api/api.js";
 import type { ToastStore } from "../session/toast-store.js";
 import type { KeyMap } from "../keys/key-map.js";
 import type { Clock } from "../session/clock.js";
+import type { Presence } from "../session/presence.js";
 import type { Preferences, PreferenceStore } from "../session/preferences.js";
 import type { Session, SessionState } from "../session/session.js";
 import type { StreamState } from "../session/stream-state.js";
@@ -13,6 +14,7 @@ export interface App {
   readonly clock: Clock;
   readonly keys: KeyMap;
   readonly preferences: PreferenceStore;
+  readonly presence: Presence;
   readonly session: Session;
   readonly stream: StreamState;
   readonly toasts: ToastStore;

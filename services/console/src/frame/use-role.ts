@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
 import type { Scope } from "../api/scope.js";
 import { useApp } from "../app/app.js";
 import { accessQuery } from "./queries.js";
@@ -13,9 +14,14 @@ export interface Rights {
   refusal(needed: Role): string | undefined;
 }
 
-/** Reads the caller's rights in a project and domain; until they are known, nothing is refused. */
+/**
+ * Reads the caller's rights in a project and domain when the page is first used: before, it is only
+ * read. Until they are known, nothing is refused.
+ */
 export function useRights(scope: Scope): Rights {
-  const { data } = useQuery(accessQuery(useApp(), scope));
+  const app = useApp();
+  const isUsed = useSyncExternalStore(app.presence.subscribe, app.presence.isUsed);
+  const { data } = useQuery({ ...accessQuery(app, scope), enabled: isUsed });
   return { subject: data?.subject ?? "", refusal: (needed) => (data === undefined ? undefined : refusalOf(data.role ?? "", needed)) };
 }
 

@@ -1,3 +1,4 @@
+import { createPresence } from "./presence.js";
 import { expect, test } from "vitest";
 import { readPreferences } from "./preferences.js";
 import { ownScript } from "./script-urls.js";
@@ -67,4 +68,14 @@ test("a page whose files are gone is loaded again once", () => {
   let reloads = 0;
   const at = (nowMs: number) => reloadOnce(storage, nowMs, () => reloads++);
   expect([at(100_000), at(101_000), at(200_000), reloads]).toEqual([true, false, true, 2]);
+});
+
+test("a page is used from the first sign of a person on", () => {
+  const target = new EventTarget();
+  const presence = createPresence(target);
+  let told = 0;
+  presence.subscribe(() => told++);
+  expect(presence.isUsed()).toBe(false);
+  for (const sign of ["pointermove", "keydown"]) target.dispatchEvent(new Event(sign));
+  expect([presence.isUsed(), told]).toEqual([true, 1]);
 });
