@@ -32,7 +32,7 @@ export function ErrorDetail({ group, failure, executionKey, search, onChange }: 
   const app = useApp();
   const key = { project, domain, name };
   const whole = useQuery({
-    ...nodeQuery(app, key, { node: node ?? "", version: 0 }),
+    ...nodeQuery(app, key, node ?? ""),
     enabled: node !== undefined && node !== group.failures[0]?.node,
   });
   const message = whole.data?.closure?.error?.message ?? group.message;

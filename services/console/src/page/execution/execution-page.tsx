@@ -32,7 +32,7 @@ export function ExecutionPage() {
   useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
   const tab = shownTab(search.tab, data?.row.look);
-  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: failed });
+  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: failed && tab === "errors" });
   const failedNodes = (failures.data?.groups ?? []).reduce((sum, { count = 0 }) => sum + count, 0);
   usePageTitle(name);
   const change = (next: Partial<ExecutionSearch>): void =>

@@ -35,18 +35,11 @@ export function dataQuery({ api }: Pick<App, "api">, key: ExecutionKey, ended: b
   });
 }
 
-/** State of a node; `version` changes with it. */
-export interface NodeVersion {
-  readonly node: string;
-  readonly version: number;
-}
-
-/** A node with its error in full; it is read once for each version. */
-export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, { node, version }: NodeVersion) {
+/** A node with its error in full. */
+export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
   return queryOptions({
-    queryKey: ["node", key, node, version],
+    queryKey: ["node", key, node],
     queryFn: ({ signal }) => api.executions.getNode(key, node, signal),
-    placeholderData: (before) => before,
     staleTime: Infinity,
   });
 }
@@ -60,11 +53,10 @@ export function attemptsQuery({ api }: Pick<App, "api">, key: ExecutionKey, node
 }
 
 /** Inputs and outputs of a node. */
-export function nodeDataQuery({ api }: Pick<App, "api">, key: ExecutionKey, { node, version }: NodeVersion) {
+export function nodeDataQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
   return queryOptions({
-    queryKey: ["node data", key, node, version],
+    queryKey: ["node data", key, node],
     queryFn: ({ signal }) => api.executions.getNodeData(key, node, signal),
-    placeholderData: (before) => before,
     staleTime: Infinity,
   });
 }

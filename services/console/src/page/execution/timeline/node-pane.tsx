@@ -18,11 +18,12 @@ import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
+import { useNodeChanges } from "./use-node-changes.js";
 
 interface NodePaneProps {
   readonly executionKey: ExecutionKey;
   readonly node: string;
-  /** Changes with the node, so that its parts are read again. */
+  /** Changes with the node, so that its parts are read again; 0 until it is known. */
   readonly version: number;
   readonly search: ExecutionSearch;
   onChange(next: Partial<ExecutionSearch>): void;
@@ -36,9 +37,11 @@ const PARTS = [
 /** Selected node: its phase, error, attempts, inputs and outputs, or its log. */
 export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
   const app = useApp();
-  const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, { node, version }));
+  const isLog = search.pane === "log";
+  const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
   const attempts = useQuery(attemptsQuery(app, executionKey, node));
-  const values = useQuery(nodeDataQuery(app, executionKey, { node, version }));
+  const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: !isLog });
+  useNodeChanges(executionKey, node, version);
   const closure = data?.closure;
   const look = nodePhaseLook(closure?.phase);
   const ended = look.terminal ? (readDurationMs(closure?.duration) ?? 0) : undefined;
@@ -58,14 +61,9 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
         </p>
       )}
       {attempts.data !== undefined && attempts.data.length > 0 && (
-        <Segments
-          label="Part of the node"
-          choices={PARTS}
-          current={search.pane === "log" ? "log" : ""}
-          onChoose={(pane) => onChange({ pane })}
-        />
+        <Segments label="Part of the node" choices={PARTS} current={isLog ? "log" : ""} onChoose={(pane) => onChange({ pane })} />
       )}
-      {search.pane === "log" ? (
+      {isLog ? (
         <NodeLog
           executionKey={executionKey}
           node={node}

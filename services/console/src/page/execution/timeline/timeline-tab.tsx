@@ -18,14 +18,11 @@ interface TimelineTabProps {
 export function TimelineTab({ executionKey, client, search, onChange }: TimelineTabProps) {
   const { node } = search;
   const row = useStore(client.shown)?.rows.find(({ nodeId }) => nodeId === node);
-  const isComplete = useStore(client.summary)?.isComplete === true;
   const version = row === undefined ? 0 : row.phase * 256 + row.attempts;
-  // A node whose row is on its way is read once, in the state that the row has.
-  const isKnown = row !== undefined || isComplete;
   return (
     <div className={node === "" ? styles.whole : classes(styles.split, search.pane === "log" && styles.log)}>
       <TimelineView client={client} search={search} onChange={onChange} />
-      {node !== "" && isKnown && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
     </div>
   );
 }
