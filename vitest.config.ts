@@ -13,8 +13,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     projects: [
-      // Files share a process, and the modules in it: most would spend half of their time on
-      // loading modules. vitest.setup.ts undoes the changes of each file.
+      // Files of packages and services share a process, and the modules in it: loading modules
+      // would take half of their time. vitest.setup.ts undoes the changes of each file.
       {
         extends: true,
         test: {
@@ -25,20 +25,18 @@ export default defineConfig({
             "services/**/src/**/*.test.ts",
             "services/*/simulation/**/*.test.ts",
             "bench/src/**/*.test.ts",
-            "conformance/src/**/*.test.ts",
           ],
           exclude: [...NO_TESTS, ...MEASURES_ITS_PROCESS],
         },
       },
       {
         extends: true,
-        test: { name: "isolated", include: MEASURES_ITS_PROCESS, exclude: NO_TESTS },
+        test: { name: "isolated", include: ["conformance/src/**/*.test.ts", ...MEASURES_ITS_PROCESS], exclude: NO_TESTS },
       },
     ],
     pool: "forks",
-    // Three files run at a time, on two cores: they wait for other processes half of their time.
-    // TEST_WORKERS overrides it.
-    maxWorkers: Number(process.env["TEST_WORKERS"] ?? 3),
+    // Two files run at a time; they contain processes of their own. TEST_WORKERS overrides it.
+    maxWorkers: Number(process.env["TEST_WORKERS"] ?? 2),
     sequence: { sequencer: SlowestFirst },
     setupFiles: ["vitest.setup.ts"],
     // Timeouts suit a machine that is temporarily ten times slower: a test waits for a condition

@@ -30,13 +30,20 @@ beforeEach(async () => {
   rowId = (await findExecutionId(database.db, { project: "p", domain: "d", name })) ?? 0n;
 });
 
-const fail = (nodeId: string, message: string, { code = "USER:ValueError", at = 0n, ...more } = {}): Promise<void> =>
+interface Failure {
+  readonly code?: string;
+  /** Time of the failure, nanoseconds. */
+  readonly at?: bigint;
+  readonly parent?: string;
+}
+
+const fail = (nodeId: string, message: string, { code = "USER:ValueError", at = 0n, parent }: Failure = {}): Promise<void> =>
   writeNode(database.db, rowId, {
     node_id: nodeId,
     phase: "FAILED",
     updated_ns: at,
+    parent_node_id: parent ?? null,
     error: Buffer.from(toBinary(ExecutionErrorSchema, create(ExecutionErrorSchema, { code, message, kind: Kind.USER }))),
-    ...more,
   });
 const groupsOf = (id = { project: "p", domain: "d", name }) =>
   createClient({ channel: admin.channel, service: ErrorService }).getErrorGroups({ id });
@@ -61,7 +68,7 @@ test("nodes that fail alike are one group, the largest first, and each in the or
 
 test("a node is left out when a child has failed, and stays when its children succeeded", async () => {
   await fail("dynamic", "node dn7 failed");
-  await fail("dn7", "the number 7 is not supported", { parent_node_id: "dynamic" });
+  await fail("dn7", "the number 7 is not supported", { parent: "dynamic" });
   await fail("map", "2 of 9 tasks failed");
   await writeNode(database.db, rowId, { node_id: "item", phase: "SUCCEEDED", parent_node_id: "map" });
   expect((await groupsOf()).groups.flatMap(({ nodes }) => nodes.map(({ id }) => id)).toSorted()).toEqual(["dn7", "map"]);
