@@ -56,8 +56,9 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     // A dry run needs the objects to which the applied objects refer: the namespace with its
     // policy, and the definitions of other kinds.
     kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
-    for (const plural of definitions === undefined ? [] : ["servicemonitors", "prometheusrules"])
-      kubectl(["create", "-f", join(definitions ?? "", `monitoring.coreos.com_${plural}.yaml`)]);
+    if (definitions === undefined) return;
+    for (const plural of ["servicemonitors", "prometheusrules"])
+      kubectl(["create", "-f", join(definitions, `monitoring.coreos.com_${plural}.yaml`)]);
     kubectl(["wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinitions", "--all"]);
   });
   afterAll(() => kubernetes?.stop());
