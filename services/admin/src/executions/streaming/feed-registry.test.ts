@@ -15,7 +15,7 @@ function registryOf(size: number, loaded: Promise<void> = Promise.resolve()): ty
   const source: FeedSource<Feed<never>, never> = {
     open: ({ name }) => {
       const executionId = BigInt(opened.push(name));
-      const feed = { executionId, at: snapshot, size, apply: () => false, isComplete: () => false, completesAt: () => undefined };
+      const feed = { executionId, at: snapshot, size, apply: () => false, open: size, endedAt: undefined };
       return Promise.resolve({ feed, loaded });
     },
     readChanges: () => Promise.resolve({ snapshot, changes: new Map() }),

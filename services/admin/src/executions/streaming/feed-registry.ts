@@ -17,10 +17,10 @@ export interface Feed<Changes> {
   readonly size: number;
   /** Applies the changes of a poll; returns true when watchers need a message. */
   apply(changes: Changes, at: Snapshot): boolean;
-  /** True when no change follows. */
-  isComplete(now: number, lingerMs: number): boolean;
-  /** Time after which open nodes of a terminal execution are no longer awaited. */
-  completesAt(lingerMs: number): number | undefined;
+  /** Number of non-terminal rows. */
+  readonly open: number;
+  /** End of the execution, milliseconds since the epoch; undefined before. */
+  readonly endedAt: number | undefined;
 }
 
 /** Reads feeds and their changes from the database. */
@@ -146,7 +146,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       get heartbeats() {
         return entry.heartbeats;
       },
-      isComplete: () => !entry.isLoading && entry.feed.isComplete(this.#now(), this.#limits.lingerMs),
+      isComplete: () => !entry.isLoading && this.#isComplete(entry.feed, this.#now()),
       refresh: () => this.#refresh(entry),
       release: () => {
         if (released) return;
@@ -274,10 +274,10 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
 
   #tick(): void {
     const now = this.#now();
-    const { pollMs, heartbeatMs, lingerMs } = this.#limits;
+    const { pollMs, heartbeatMs } = this.#limits;
     for (const entry of this.#byId.values()) {
-      if (now - entry.readAt >= pollMs && !entry.feed.isComplete(now, lingerMs)) this.#dirty.add(entry);
-      const over = entry.feed.completesAt(lingerMs);
+      if (now - entry.readAt >= pollMs && !this.#isComplete(entry.feed, now)) this.#dirty.add(entry);
+      const over = this.#completesAt(entry.feed);
       const hasJustCompleted = over !== undefined && now >= over && now - over < 2 * TICK_MS;
       if (now - entry.heartbeatAt >= heartbeatMs || hasJustCompleted) {
         entry.heartbeatAt = now;
@@ -286,6 +286,20 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       }
     }
     this.#schedulePoll();
+  }
+
+  /**
+   * True when the execution and all its rows are terminal: no change follows. Rows that are still
+   * open `lingerMs` after the execution's end are not awaited.
+   */
+  #isComplete(feed: State, now: number): boolean {
+    const over = this.#completesAt(feed);
+    return over !== undefined && (feed.open === 0 || now >= over);
+  }
+
+  /** Time after which open rows of a terminal execution are no longer awaited. */
+  #completesAt({ endedAt }: State): number | undefined {
+    return endedAt === undefined ? undefined : endedAt + this.#limits.lingerMs;
   }
 
   #schedulePoll(): void {

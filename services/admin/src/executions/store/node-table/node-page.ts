@@ -47,14 +47,14 @@ export interface PageRow {
 const WORKFLOW_NODE_TAG = 0x42;
 const MAX_BYTE = 255;
 
-const numbers = (all: Record<string, number | string>): string =>
+/** Cases that map the names of an enum to its numbers plus `added`. */
+const numbers = (all: Record<string, number | string>, added = 0): string =>
   Object.entries(all)
-    .filter((entry): entry is [string, number] => typeof entry[1] === "number")
-    .map(([name, value]) => `WHEN '${name}' THEN ${value}`)
+    .flatMap(([name, value]) => (typeof value === "number" ? [`WHEN '${name}' THEN ${value + added}`] : []))
     .join(" ");
 
 const phaseNumber = `CASE n.phase ${numbers(NodeExecution_Phase)} ELSE 0 END`;
-const cacheNumber = `CASE n.cache_status ${numbers(Object.fromEntries(cacheValues()))} ELSE 0 END`;
+const cacheNumber = `CASE n.cache_status ${numbers(CatalogCacheStatus, 1)} ELSE 0 END`;
 const flagSum = [
   `n.is_parent::int * ${NodeFlag.PARENT}`,
   `n.is_dynamic::int * ${NodeFlag.DYNAMIC}`,
@@ -62,12 +62,6 @@ const flagSum = [
   `CASE WHEN octet_length(n.target) > 0 AND get_byte(n.target, 0) = ${WORKFLOW_NODE_TAG} THEN ${NodeFlag.LAUNCHES} ELSE 0 END`,
   `(n.deck_uri <> '')::int * ${NodeFlag.DECK}`,
 ].join(" + ");
-
-function cacheValues(): [string, number][] {
-  return Object.entries(CatalogCacheStatus).flatMap(([name, value]) =>
-    typeof value === "number" ? [[name, value + 1] as [string, number]] : [],
-  );
-}
 
 /** False for the nodes that mark the beginning and the end of a workflow. */
 export const runsSomething = (table: string): string =>

@@ -52,6 +52,14 @@ export class TableFeed implements Feed<NodeTableChanges> {
     return this.#rows.length;
   }
 
+  get open(): number {
+    return this.#rows.open;
+  }
+
+  get endedAt(): number | undefined {
+    return this.#execution.endedAt;
+  }
+
   /** Adds nodes of the first read. */
   add(page: NodePage): void {
     this.#changed(this.#rows.put(page));
@@ -79,16 +87,6 @@ export class TableFeed implements Feed<NodeTableChanges> {
   #changed(changed: boolean): boolean {
     if (changed) this.#messages.clear();
     return changed;
-  }
-
-  isComplete(now: number, lingerMs: number): boolean {
-    const { endedAt } = this.#execution;
-    return endedAt !== undefined && (this.#rows.open === 0 || now >= endedAt + lingerMs);
-  }
-
-  completesAt(lingerMs: number): number | undefined {
-    const { endedAt } = this.#execution;
-    return endedAt === undefined ? undefined : endedAt + lingerMs;
   }
 
   /** Position after a cursor: at the start for a cursor of another feed. */

@@ -39,6 +39,14 @@ export class Feed {
     return this.#log.size;
   }
 
+  get open(): number {
+    return this.#log.open;
+  }
+
+  get endedAt(): number | undefined {
+    return this.#endedAt;
+  }
+
   /** Applies the changes of a poll; returns true when watchers need a message. */
   apply(changes: WatchedChanges, at: Snapshot): boolean {
     const before = this.#at;
@@ -59,19 +67,6 @@ export class Feed {
       this.#endedAt = endedAt;
     }
     return this.#log.add(rows, { ...moments, executionHash: this.#executionHash });
-  }
-
-  /**
-   * True when the execution and all its nodes and attempts are terminal: no change follows. Rows
-   * that are still open `lingerMs` after the execution's end are not awaited.
-   */
-  isComplete(now: number, lingerMs: number): boolean {
-    return this.#endedAt !== undefined && (this.#log.open === 0 || now >= this.#endedAt + lingerMs);
-  }
-
-  /** Time after which open nodes of a terminal execution are no longer awaited. */
-  completesAt(lingerMs: number): number | undefined {
-    return this.#endedAt === undefined ? undefined : this.#endedAt + lingerMs;
   }
 
   join(cursor: Cursor | undefined): Joined {
