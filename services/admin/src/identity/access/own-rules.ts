@@ -77,6 +77,8 @@ export const errorRules: RulesOf<typeof ErrorService> = { getErrorGroups: readRu
 /** Viewers of an execution may watch its nodes. */
 export const nodeTableRules: RulesOf<typeof NodeTableService> = {
   watchNodeTable: readRule("viewer", ({ id }) => projectScope(id)),
+  watchItemTable: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
+  listNodeAttempts: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
 };
 
 /**
