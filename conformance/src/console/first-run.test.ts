@@ -1,5 +1,6 @@
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { waitForEnd } from "../stack/executions.js";
+import { registerMapTask } from "../stack/map-task.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { findChromium } from "@flyte-ts/test-servers";
@@ -84,6 +85,35 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await expectSound();
     });
   });
+
+  test("items of a map are found by their state or index, and lead to their logs", async () => {
+    // More items than the tree shows one by one.
+    const container = { image: "shell:1", command: ["sh", "-c"], args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 17"] };
+    const launchPlan = await registerMapTask(access.client, { name: "journeys.map", size: 240, container });
+    await access.client.admin.createExecution({ ...TARGET, name: "map", spec: { launchPlan, metadata: {} } });
+    await ended("map");
+    await journey(async ({ page, open }) => {
+      await open(`${execution("map")}?tab=timeline&node=n0`);
+      await page.getByRole("button", { name: "Items" }).click();
+      const items = page.getByRole("treegrid", { name: "Items" });
+      await items.getByRole("row", { name: /^1 failed/ }).click();
+      await items.getByRole("row", { name: /^17\b.*failed/ }).click();
+      await page.getByText("item 17", { exact: true }).waitFor();
+      expect(new URL(page.url()).search).toBe("?tab=timeline&node=n0&item=17&pane=log");
+      await page.getByRole("button", { name: "Items" }).click();
+      await page.getByLabel("Index of an item").fill("203");
+      await page.keyboard.press("Enter");
+      await page.getByText("item 203", { exact: true }).waitFor();
+    });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${execution("map")}?tab=timeline&node=n0&pane=items`);
+      await page.getByRole("treegrid", { name: "Items" }).getByRole("row").first().waitFor();
+      await expectSound();
+      await open(`${execution("map")}?tab=timeline&node=n0&item=17&pane=log`);
+      await page.getByText("item 17", { exact: true }).waitFor();
+      await expectSound();
+    });
+  }, 300_000);
 
   test("an abort needs a cause, which the page then shows", async () => {
     await start("sleeps", "sleep 300");

@@ -6,6 +6,7 @@ import { usePageTitle } from "../../frame/use-page-title.js";
 import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
 import { useApp } from "../../app/app.js";
+import { nodeTablePath } from "../../node-table/table-path.js";
 import { Errors } from "./errors.js";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
@@ -15,7 +16,7 @@ import { errorGroupsQuery, executionQuery } from "./queries.js";
 import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
-import { useNodeTable } from "./timeline/use-node-table.js";
+import { useTableStream } from "./timeline/use-table-stream.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
@@ -28,7 +29,7 @@ export function ExecutionPage() {
   const key = { project, domain, name };
   const search = executionSearch.read(route.useSearch());
   const { data, error, refetch } = useQuery(executionQuery(app, key));
-  const client = useNodeTable(key);
+  const client = useTableStream(nodeTablePath(key));
   useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
   const tab = shownTab(search.tab, data?.row.look);

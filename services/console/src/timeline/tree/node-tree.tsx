@@ -81,6 +81,7 @@ export function NodeTree(props: NodeTreeProps) {
               <TreeRow
                 key={row.id}
                 row={row}
+                noun={label.toLowerCase()}
                 elementId={`${prefix}${index}`}
                 topPx={start}
                 isSelected={!row.isGroup && row.nodeId === selected}

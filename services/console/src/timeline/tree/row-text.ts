@@ -46,10 +46,13 @@ export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView
   return last === "" ? specId || nodeId : last;
 }
 
-/** Says beside the name what kind of node a row is; of a task, its id, if that is not the name. */
-export function rowKind(row: RowView): string {
+/**
+ * Says beside the name what kind of node a row is; of a task, its id, if that is not the name.
+ * `noun` names the members of groups.
+ */
+export function rowKind(row: RowView, noun = "nodes"): string {
   const { isGroup, flags, count, state, task, specId, nodeId } = row;
-  if (isGroup) return "nodes";
+  if (isGroup) return noun;
   const children = count === 0 ? "" : ` · ${count.toLocaleString("en")} nodes`;
   if ((flags & NodeFlag.dynamic) !== 0) return `dynamic${children}`;
   if ((flags & NodeFlag.array) !== 0) return `map${children}`;

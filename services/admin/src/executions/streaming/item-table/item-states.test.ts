@@ -66,6 +66,19 @@ test("a row has the item's phase, the time of its first event, its start and its
   });
 });
 
+test("an item that ends without a report of its start began after the event before", () => {
+  const states = foldOf([
+    encoded(100, [{ index: 0, phase: Phase.QUEUED }]),
+    encoded(600, [{ index: 1, phase: Phase.QUEUED }]),
+    encoded(900, [
+      { index: 0, phase: Phase.SUCCEEDED },
+      { index: 1, phase: Phase.ABORTED },
+      { index: 2, phase: Phase.FAILED },
+    ]),
+  ]);
+  expect(states.takeChanged()).toMatchObject({ queued: [100, 600, 900], started: [500, -1, 0], ended: [800, 300, 0] });
+});
+
 test("an item that is retried runs again; reports of its earlier attempt do not count", () => {
   const states = foldOf([encoded(0, [{ index: 7, phase: Phase.RUNNING }]), encoded(10, [{ index: 7, phase: Phase.RETRYABLE_FAILED }])]);
   expect(states.takeChanged()).toMatchObject({ phase: [NodePhase.FAILING], attempts: [1], ended: [-1] });

@@ -40,6 +40,8 @@ export class ItemStates {
   readonly #createdMs: number;
   readonly #items = new Map<number, ItemState>();
   readonly #changed = new Set<number>();
+  /** Time of the event before, milliseconds since the epoch; undefined before the first. */
+  #previousMs: number | undefined;
 
   /** @param createdMs creation of the execution, from which times count, ms since the epoch */
   constructor(createdMs: number) {
@@ -51,6 +53,7 @@ export class ItemStates {
     const reports: ItemReport[] = [];
     const timeMs = readItemEvent(event, (report) => reports.push(report));
     for (const report of reports) this.#report(report, timeMs);
+    this.#previousMs = timeMs;
   }
 
   #report({ index, attempt, phase, cacheStatus }: ItemReport, timeMs: number): void {
@@ -65,6 +68,9 @@ export class ItemStates {
     item.phase = phase;
     if (cacheStatus !== CatalogCacheStatus.CACHE_DISABLED) item.cacheStatus = cacheStatus;
     if (phase === TaskExecution_Phase.RUNNING) item.startedMs ??= timeMs;
+    // An item that ran and ended between two events began after the first of them.
+    if (phase === TaskExecution_Phase.SUCCEEDED || phase === TaskExecution_Phase.FAILED)
+      item.startedMs ??= Math.max(this.#previousMs ?? timeMs, item.queuedMs);
     item.endedMs = isTerminalNodeEvent(nodePhase(phase)) ? (item.endedMs ?? timeMs) : undefined;
     this.#changed.add(index);
   }

@@ -5,6 +5,7 @@ import { notFound } from "../../../platform/index.js";
 import { describeNode, type NodeId } from "../../model/identifier.js";
 import { nodePhaseOf, taskPhaseOf } from "../../model/phase-name.js";
 import { type ArrayAttempt, countEvents, findArrayAttempt, readEventsAfter } from "../../store/attempt/array-attempt.js";
+import { readTableExecution } from "../../store/node-table/read.js";
 import { TableMessages } from "../node-table/table-messages.js";
 import { ItemStates } from "./item-states.js";
 
@@ -54,8 +55,11 @@ export class ItemTable {
     const { node, attempt: number } = this.#key;
     const attempt = await findArrayAttempt(this.#db, node.executionId, { nodeId: node.nodeId, attempt: number });
     if (attempt === undefined) throw notFound(`${describeNode(node)} has no ${number === undefined ? "attempt" : `attempt ${number}`}`);
-    if (this.#attempt === undefined) this.#restart(attempt);
-    else if (this.#attempt.id !== attempt.id)
+    if (this.#attempt === undefined) {
+      this.messages.setExecution((await readTableExecution(this.#db, node.executionId)).bytes);
+      this.#restart(attempt);
+    }
+    if (this.#attempt !== undefined && this.#attempt.id !== attempt.id)
       throw new RpcError(Code.UNAVAILABLE, `${describeNode(node)} has begun attempt ${attempt.number}; watch its items again`);
     await this.#readEvents(attempt, onRows);
     const hasEnded =

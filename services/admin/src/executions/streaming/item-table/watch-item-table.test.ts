@@ -111,6 +111,7 @@ test("items are rows with counts; the stream ends with the node", async () => {
   const watcher = new Watcher();
   await vi.waitFor(() => expect(watcher.chunks.some(({ complete }) => complete)).toBe(true), PATIENT);
   expect(watcher.phases()).toEqual({ 0: "RUNNING", 1: "QUEUED", 2: "QUEUED" });
+  expect(watcher.chunks[0]).toMatchObject({ reset: true, execution: { id: { name } } });
   expect(watcher.chunks.findLast(({ counts }) => counts)?.counts?.byPhase.slice(0, 3)).toEqual([0, 2, 1]);
   await report(first, 3, { 0: Phase.SUCCEEDED, 1: Phase.RUNNING });
   announce();

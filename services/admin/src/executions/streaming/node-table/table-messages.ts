@@ -79,6 +79,8 @@ export class TableMessages {
   next(from: TablePosition): NextChunk | undefined {
     const isCurrent = from.sequence === this.#rows.order.end && from.execution === this.#executionVersion;
     if (isCurrent && (from.complete || !this.#isLoaded)) return undefined;
+    // Nothing has been read yet.
+    if (this.#execution === undefined) return undefined;
     const key = `${from.sequence ?? ""}/${from.execution}/${from.texts}`;
     let made = this.#encoded.get(key);
     if (made === undefined) this.#encoded.set(key, (made = this.#make(from)));

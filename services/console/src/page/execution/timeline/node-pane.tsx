@@ -13,6 +13,7 @@ import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { Items } from "./items.js";
 import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
@@ -29,20 +30,23 @@ interface NodePaneProps {
   onChange(next: Partial<ExecutionSearch>): void;
 }
 
-const PARTS = [
-  { id: "", title: "Details" },
-  { id: "log", title: "Log" },
-] as const;
+const DETAILS = { id: "", title: "Details" } as const;
+const ITEMS = { id: "items", title: "Items" } as const;
+const LOG = { id: "log", title: "Log" } as const;
 
 /** Selected node: its phase, error, attempts, inputs and outputs, or its log. */
 export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
   const app = useApp();
-  const isLog = search.pane === "log";
+  const { pane } = search;
   const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
   const attempts = useQuery(attemptsQuery(app, executionKey, node));
-  const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: !isLog });
+  const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: pane === "" });
   useNodeChanges(executionKey, node, version);
   const closure = data?.closure;
+  // An array has the items' logs, none of its own.
+  const isArray = data?.metadata?.isArray === true;
+  const parts = isArray ? (search.item === "" ? [DETAILS, ITEMS] : [DETAILS, ITEMS, LOG]) : [DETAILS, LOG];
+  const shown = isArray && pane === "log" && search.item === "" ? "items" : pane;
   const look = nodePhaseLook(closure?.phase);
   const ended = look.terminal ? (readDurationMs(closure?.duration) ?? 0) : undefined;
   return (
@@ -61,9 +65,23 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
         </p>
       )}
       {attempts.data !== undefined && attempts.data.length > 0 && (
-        <Segments label="Part of the node" choices={PARTS} current={isLog ? "log" : ""} onChoose={(pane) => onChange({ pane })} />
+        <Segments
+          label="Part of the node"
+          choices={parts}
+          current={shown}
+          onChoose={(next) => onChange({ pane: next, item: next === "log" ? search.item : "" })}
+        />
       )}
-      {isLog ? (
+      {shown === "items" && (
+        <Items
+          executionKey={executionKey}
+          node={node}
+          attempt={search.attempt}
+          selected={search.item}
+          onSelect={(item) => onChange({ pane: "log", item })}
+        />
+      )}
+      {shown === "log" && (
         <NodeLog
           executionKey={executionKey}
           node={node}
@@ -71,7 +89,8 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           item={search.item}
           onAttempt={(attempt) => onChange({ attempt })}
         />
-      ) : (
+      )}
+      {shown === "" && (
         <>
           {isGiven(closure?.error) && (
             <section className={styles.error} aria-label="Error">

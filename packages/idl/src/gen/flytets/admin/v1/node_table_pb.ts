@@ -698,7 +698,8 @@ export const NodeTableService: GenService<{
   /**
    * Sends the items of an array node, then each item on change, as rows whose id is the item's
    * index. The phases are those of nodes; an item whose attempt has failed and that may be retried
-   * is FAILING. The stream ends when the node, or the requested attempt of it, has ended.
+   * is FAILING. The first message has the execution. The stream ends when the node, or the
+   * requested attempt of it, has ended.
    *
    * @generated from rpc flytets.admin.v1.NodeTableService.WatchItemTable
    */
