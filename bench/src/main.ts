@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
-import { measureConsole } from "./console/measure-console.js";
+import { startConsoleBench } from "./console/measure-console.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
@@ -156,11 +156,13 @@ async function measurePages(): Promise<number> {
     const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
     if (workload !== undefined) await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
     await seedDatabase(own.dataDir, { project, domain, rows: 1, nodes: nodes ?? 0 });
-    for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) {
-      const figures = await measureConsole({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
-      print({ nodes, ...figures });
+    const bench = await startConsoleBench({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
+    try {
+      for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) print({ nodes, ...(await bench.measure()) });
+      return 0;
+    } finally {
+      await bench.close();
     }
-    return 0;
   } finally {
     await own.stop();
   }

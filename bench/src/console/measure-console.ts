@@ -1,7 +1,7 @@
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import { type CDPSession, chromium, type Page } from "playwright-core";
 import { findChromium } from "@flyte-ts/test-servers";
 import { frameTimesOf } from "./frame-times.js";
-import { recordTraffic } from "./traffic.js";
+import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
 
 export interface ConsoleOptions {
   /** Address of admin, `host:port`. */
@@ -36,29 +36,50 @@ const STEP_MS = 50;
 const FIRST_ROWS = "console:first-rows";
 const COMPLETE = "console:complete";
 
-/**
- * Opens the timeline of an execution in Chromium and moves through it.
- *
- * @throws Error without Chromium, or when the page does not show the table in a minute.
- */
-export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFigures> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-  try {
-    return await measurePage(browser, options);
-  } finally {
-    await browser.close();
-  }
+/** A browser that opens the execution's page. */
+export interface ConsoleBench {
+  /**
+   * Opens the timeline with a cold cache and moves through it.
+   *
+   * @throws Error when the page does not show the table in a minute.
+   */
+  measure(): Promise<ConsoleFigures>;
+  close(): Promise<void>;
 }
 
-async function measurePage(browser: Browser, { endpoint, project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
-  const page = await browser.newPage({ viewport: VIEWPORT });
+/**
+ * Starts Chromium, which all measurements share as a person's browser does: each has a context of
+ * its own, without cache.
+ *
+ * @throws Error without Chromium.
+ */
+export async function startConsoleBench(options: ConsoleOptions): Promise<ConsoleBench> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
+  const proxy = await startCountingProxy(options.endpoint);
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return {
+    async measure() {
+      const context = await browser.newContext({ viewport: VIEWPORT });
+      try {
+        return await measurePage(await context.newPage(), proxy, options);
+      } finally {
+        await context.close();
+      }
+    },
+    async close() {
+      await browser.close();
+      proxy.close();
+    },
+  };
+}
+
+async function measurePage(page: Page, proxy: CountingProxy, { project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
   const session = await page.context().newCDPSession(page);
-  const traffic = recordTraffic(page);
-  await page.goto(`http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
+  proxy.take();
+  await page.goto(`http://${proxy.endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
-  const { requests, bytes } = await traffic();
+  const { requests, bytes } = proxy.take();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
   return {
     firstRowsMs: Math.round(firstRowsMs),

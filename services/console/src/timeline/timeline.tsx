@@ -1,3 +1,4 @@
+import { formatCount } from "../format/count.js";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { greatestRunning } from "./canvas/draw-overview.js";
 import { useTimeline } from "./hook/use-timeline.js";
@@ -39,10 +40,10 @@ export function Timeline(props: TimelineProps) {
       />
       <div className={styles["totals"]}>
         <b>
-          {(summary?.nodes ?? 0).toLocaleString("en")} {label.toLowerCase()}
+          {formatCount(summary?.nodes ?? 0)} {label.toLowerCase()}
         </b>
         <br />
-        {overview && `running at once, at most ${greatestRunning(overview).toLocaleString("en")}`}
+        {overview && `running at once, at most ${formatCount(greatestRunning(overview))}`}
       </div>
       <Overview counts={overview} time={time} colours={colours} alignMs={state.alignMs} timeText={timeText} />
       <NodeTree
