@@ -13,6 +13,7 @@ import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { Deck } from "./deck.js";
 import { Items } from "./items.js";
 import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
@@ -33,6 +34,7 @@ interface NodePaneProps {
 const DETAILS = { id: "", title: "Details" } as const;
 const ITEMS = { id: "items", title: "Items" } as const;
 const LOG = { id: "log", title: "Log" } as const;
+const DECK = { id: "deck", title: "Deck" } as const;
 
 /** Selected node: its phase, error, attempts, inputs and outputs, or its log. */
 export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
@@ -45,7 +47,8 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
   const closure = data?.closure;
   // An array has the items' logs, none of its own.
   const isArray = data?.metadata?.isArray === true;
-  const parts = isArray ? (search.item === "" ? [DETAILS, ITEMS] : [DETAILS, ITEMS, LOG]) : [DETAILS, LOG];
+  const logs = isArray ? (search.item === "" ? [ITEMS] : [ITEMS, LOG]) : [LOG];
+  const parts = [DETAILS, ...logs, ...(closure?.deckUri ? [DECK] : [])];
   const shown = isArray && pane === "log" && search.item === "" ? "items" : pane;
   const look = nodePhaseLook(closure?.phase);
   const ended = look.terminal ? (readDurationMs(closure?.duration) ?? 0) : undefined;
@@ -90,6 +93,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           onAttempt={(attempt) => onChange({ attempt })}
         />
       )}
+      {shown === "deck" && <Deck executionKey={executionKey} node={node} />}
       {shown === "" && (
         <>
           {isGiven(closure?.error) && (
