@@ -60,7 +60,7 @@ const EXPECTED = new Map<string, Expected>([
     inScope(VIEWER),
     "GetTaskExecution GetTaskExecutionData ListTaskExecutions ListSignals ListNextRuns ListDeliveries WatchExecution FollowLog",
   ),
-  ...each(inScope(VIEWER), "GetTrigger ListTriggers ListFirings WatchNodeTable GetErrorGroups"),
+  ...each(inScope(VIEWER), "GetTrigger ListTriggers ListFirings WatchNodeTable GetErrorGroups GetWorkflowGraph GetExecutionGraph"),
   ...each(inScope(VIEWER), "CreateDownloadLocation CreateDownloadLink GetData GetProjectDomainAttributes GetWorkflowAttributes"),
   ...each(inScope(ENGINE), "CreateWorkflowEvent CreateNodeEvent CreateTaskEvent"),
   ...each(inScope(ADMIN), "UpdateProjectDomainAttributes DeleteProjectDomainAttributes UpdateWorkflowAttributes DeleteWorkflowAttributes"),
