@@ -6,6 +6,7 @@ import { usePageTitle } from "../../frame/use-page-title.js";
 import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
 import { useApp } from "../../app/app.js";
+import { lazy, Suspense } from "react";
 import { Errors } from "./errors.js";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
@@ -17,6 +18,9 @@ import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
 import { useNodeTable } from "./timeline/use-node-table.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
+
+/** Loaded when it is opened. */
+const GraphTab = lazy(() => import("./graph/graph-tab.js").then(({ GraphTab: component }) => ({ default: component })));
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 
@@ -67,6 +71,11 @@ export function ExecutionPage() {
           <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
         )}
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
+        {tab === "graph" && client !== undefined && (
+          <Suspense>
+            <GraphTab executionKey={key} client={client} search={search} onChange={change} />
+          </Suspense>
+        )}
         {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
         {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
         {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
