@@ -228,6 +228,7 @@ const CONSOLE_ROOMS = [
   "entity",
   "node-table",
   "timeline",
+  "graph",
   "log",
   "page",
 ];

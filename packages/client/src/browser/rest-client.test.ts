@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fromBinary } from "@bufbuild/protobuf";
+import { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { LiveService, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { Code, createRpcServer, implement, RpcError } from "@flyte-ts/rpc";
@@ -44,6 +45,12 @@ test("calls send parameters and JSON and return JSON", async () => {
   expect(await client.call("/api/v1/executions", { method: "POST", body: { name: "n" } })).toMatchObject({ id: { name: "n" } });
   const query = { limit: 3, filters: "eq(a,b)", token: undefined };
   expect(await client.call(pathOf("api/v1/executions", "p", "d"), { query })).toMatchObject({ token: "3 eq(a,b)" });
+});
+
+test("an answer can be read as the encoded message", async () => {
+  const bytes = await client.bytes(pathOf("api/v1/tasks", "p", "d", "a", "v"));
+  expect(fromBinary(TaskSchema, bytes).shortDescription).toBe("p a");
+  await expect(client.bytes(pathOf("api/v1/tasks", "p", "d", "missing", "v"))).rejects.toMatchObject({ code: 5, message: "no such task" });
 });
 
 test("a failed call is a RestError with its gRPC code", async () => {

@@ -3,6 +3,8 @@ import { readFrames } from "./frame-reader.js";
 
 /** Media type of binary streams. */
 const FRAMES = "application/x-flyte-ts-frames";
+/** Media type of encoded messages. */
+const BYTES = "application/octet-stream";
 
 export interface RestClientOptions {
   /** Origin of admin, without a slash at its end; default: the origin of the page. */
@@ -32,6 +34,13 @@ export interface RestClient {
    */
   call<Answer>(path: string, call?: RestCall): Promise<Answer>;
   /**
+   * Makes a unary call; resolves to its encoded answer. The browser keeps answers that do not
+   * change, and asks the server whether it may use them.
+   *
+   * @throws RestError when it fails; the signal's reason when it is aborted.
+   */
+  bytes(path: string, call?: RestCall): Promise<Uint8Array>;
+  /**
    * Makes a streaming call and yields the encoded messages. The stream ends where admin ends it.
    *
    * @throws RestError when it fails or is cut off; the signal's reason when it is aborted.
@@ -53,10 +62,11 @@ export function createRestClient({ origin = "", headers = () => ({}), fetch: sen
   return {
     async call<Answer>(path: string, call: RestCall = {}) {
       const response = await open(path, call, "*/*");
-      return (await response.json().catch((cause: unknown) => {
-        call.signal?.throwIfAborted();
-        throw new RestError(UNAVAILABLE, "the answer was cut off", response.status, { cause });
-      })) as Answer;
+      return (await response.json().catch((cause: unknown) => cutOff(call, response, cause))) as Answer;
+    },
+    async bytes(path, call = {}) {
+      const response = await open(path, call, BYTES);
+      return new Uint8Array(await response.arrayBuffer().catch((cause: unknown) => cutOff(call, response, cause)));
     },
     async *stream(path, call = {}) {
       const response = await open(path, call, FRAMES);
@@ -64,6 +74,11 @@ export function createRestClient({ origin = "", headers = () => ({}), fetch: sen
       yield* readFrames(response.body, call.signal);
     },
   };
+}
+
+function cutOff({ signal }: RestCall, { status }: Response, cause: unknown): never {
+  signal?.throwIfAborted();
+  throw new RestError(UNAVAILABLE, "the answer was cut off", status, { cause });
 }
 
 /** Formats a path of identifiers: `pathOf("api/v1/tasks", project, domain)`. */

@@ -25,7 +25,7 @@ const executions = fc.record({
 });
 const execution = fc.record({ tab: fc.constantFrom(...EXECUTION_TABS), node: text, attempt: text, item: text, pane: text, error: text });
 const list = fc.record({ text, scheduled: yesOrNo });
-const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans"), version: text });
+const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans", "graph"), version: text });
 
 const pages: readonly (readonly [string, SearchCodec<never>, fc.Arbitrary<object>])[] = [
   ["the list of executions", executionsSearch as SearchCodec<never>, executions],

@@ -7,6 +7,7 @@ import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
 import { useApp } from "../../app/app.js";
 import { nodeTablePath } from "../../node-table/table-path.js";
+import { lazy, Suspense } from "react";
 import { Errors } from "./errors.js";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
@@ -18,6 +19,9 @@ import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
 import { useTableStream } from "./timeline/use-table-stream.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
+
+/** Loaded when it is opened. */
+const GraphTab = lazy(() => import("./graph/graph-tab.js").then(({ GraphTab: component }) => ({ default: component })));
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 
@@ -68,6 +72,11 @@ export function ExecutionPage() {
           <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
         )}
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
+        {tab === "graph" && client !== undefined && (
+          <Suspense>
+            <GraphTab executionKey={key} client={client} search={search} onChange={change} />
+          </Suspense>
+        )}
         {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
         {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
         {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
