@@ -1,4 +1,4 @@
-import { Button } from "../../control/button.js";
+import { Button, IconButton } from "../../control/button.js";
 import { formatRaw } from "../../literal/convert/raw-literal.js";
 import { fromLiteral } from "../../literal/convert/from-literal.js";
 import { toLiteral } from "../../literal/convert/to-literal.js";
@@ -89,7 +89,7 @@ function InputField({ input, value, base, isMarked, onChange }: InputFieldProps)
       type={typeName(type)}
       path={name}
       isChanged={changed}
-      hint={description}
+      hint={description === name ? "" : description}
       end={
         <>
           {changed && <WasText base={base} />}
@@ -100,16 +100,12 @@ function InputField({ input, value, base, isMarked, onChange }: InputFieldProps)
             </Button>
           )}
           {type.kind !== "raw" && (
-            <Button
-              small
-              kind="quiet"
+            <IconButton
               icon="braces"
+              label={isRaw(value) ? `Form of ${name}` : `${name} as a literal`}
               aria-pressed={isRaw(value)}
-              title="The literal as JSON"
               onClick={() => onChange(toggleRaw(input, value))}
-            >
-              {isRaw(value) ? "Form" : "Literal"}
-            </Button>
+            />
           )}
         </>
       }

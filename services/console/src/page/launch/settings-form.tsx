@@ -5,6 +5,7 @@ import { isGiven } from "../../format/given.js";
 import { useControlProps } from "../../literal/form/field-context.js";
 import { FieldRow } from "../../literal/form/field-row.js";
 import inputStyles from "../../literal/form/input.module.css";
+import { Select } from "../../literal/form/select.js";
 import styles from "./launch-page.module.css";
 import { PairList } from "./pair-list.js";
 import { NO_SETTINGS, type Settings } from "./settings.js";
@@ -131,12 +132,12 @@ interface ChoiceProps<Value extends string> {
 
 function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>) {
   return (
-    <select aria-label={label} className={inputStyles.input} value={value} onChange={({ target }) => onChange(target.value as Value)}>
+    <Select aria-label={label} value={value} onChange={({ target }) => onChange(target.value as Value)}>
       {choices.map(([each, title]) => (
         <option key={each} value={each}>
           {title}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }

@@ -6,6 +6,7 @@ import type { FieldType } from "../../type/field-type.js";
 import { FieldContext, useControlProps, type ValueProps } from "../field-context.js";
 import rowStyles from "../field-row.module.css";
 import styles from "../input.module.css";
+import { Select } from "../select.js";
 
 /** Date and time in a zone; the moment is shown in UTC. */
 export function DateTimeField({ value, path, label, placeholder, onChange }: ValueProps<FieldType>) {
@@ -29,16 +30,11 @@ export function DateTimeField({ value, path, label, placeholder, onChange }: Val
           value={at}
           onChange={({ target }) => onChange({ at: target.value, zone })}
         />
-        <select
-          aria-label={`${label}: zone`}
-          className={`${styles.input} ${styles.zone}`}
-          value={zone}
-          onChange={({ target }) => changeZone(target.value)}
-        >
+        <Select narrow aria-label={`${label}: zone`} value={zone} onChange={({ target }) => changeZone(target.value)}>
           {zones.map((each) => (
             <option key={each}>{each}</option>
           ))}
-        </select>
+        </Select>
       </div>
       {moment !== undefined && (
         <p className={rowStyles.hint}>

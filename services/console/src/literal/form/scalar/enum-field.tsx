@@ -1,6 +1,6 @@
 import type { FieldType } from "../../type/field-type.js";
 import { useControlProps, type ValueProps } from "../field-context.js";
-import styles from "../input.module.css";
+import { Select } from "../select.js";
 
 /** One of the values of an enum. */
 export function EnumField({
@@ -14,12 +14,7 @@ export function EnumField({
   const props = useControlProps(path, label);
   const isKnown = type.values.some(({ text }) => text === value);
   return (
-    <select
-      {...props}
-      className={styles.input}
-      value={typeof value === "string" ? value : ""}
-      onChange={({ target }) => onChange(target.value)}
-    >
+    <Select {...props} value={typeof value === "string" ? value : ""} onChange={({ target }) => onChange(target.value)}>
       {!isKnown && (
         <option value={typeof value === "string" ? value : ""}>{typeof value === "string" && value !== "" ? value : placeholder}</option>
       )}
@@ -28,6 +23,6 @@ export function EnumField({
           {text}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }

@@ -3,14 +3,7 @@ import { useControlProps, type ValueProps } from "../field-context.js";
 import styles from "../input.module.css";
 
 /** Number or duration in one line. */
-export function LineField({
-  type,
-  value,
-  path,
-  label,
-  placeholder,
-  onChange,
-}: ValueProps<FieldType>) {
+export function LineField({ type, value, path, label, placeholder, onChange }: ValueProps<FieldType>) {
   const props = useControlProps(path, label);
   return (
     <input

@@ -13,6 +13,8 @@ import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { mayBeGate } from "../gate/find-gate.js";
+import { GatePane } from "../gate/gate-pane.js";
 import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
@@ -39,7 +41,9 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
   const app = useApp();
   const isLog = search.pane === "log";
   const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
-  const attempts = useQuery(attemptsQuery(app, executionKey, node));
+  const isGate = mayBeGate(data);
+  // A gate has no attempts; a node is read first, so that its question takes no call more.
+  const attempts = useQuery({ ...attemptsQuery(app, executionKey, node), enabled: data !== undefined && !isGate });
   const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: !isLog });
   useNodeChanges(executionKey, node, version);
   const closure = data?.closure;
@@ -81,6 +85,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
               </pre>
             </section>
           )}
+          {isGate && <GatePane executionKey={executionKey} specNodeId={data?.metadata?.specNodeId ?? node} />}
           {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
           {values.data !== undefined && (
             <div className={styles.values}>
