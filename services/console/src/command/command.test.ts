@@ -55,7 +55,8 @@ const facts: LaunchFacts = {
 test("pyflyte has an option for each input, and says which it cannot be given", () => {
   expect(pyflyteCommand(facts).split(" \\\n  ")).toEqual([
     "FLYTE_PLATFORM_URL=localhost:30080 FLYTE_PLATFORM_INSECURE=true",
-    "pyflyte run --project p --domain d",
+    "pyflyte run --project p",
+    "--domain d",
     "--name mine",
     "--max-parallelism 5",
     "--interruptible false",

@@ -19,7 +19,8 @@ export function pyflyteCommand(facts: LaunchFacts): string {
   const { host, insecure } = endpointOf(facts);
   const command = joinLines([
     `FLYTE_PLATFORM_URL=${quote(host)}${insecure ? " FLYTE_PLATFORM_INSECURE=true" : ""}`,
-    `pyflyte run --project ${quote(request.project ?? "")} --domain ${quote(request.domain ?? "")}`,
+    `pyflyte run --project ${quote(request.project ?? "")}`,
+    `--domain ${quote(request.domain ?? "")}`,
     ...settingOptions(request.name ?? "", request.spec ?? {}),
     kind === "task" ? "remote-task" : "remote-launchplan",
     quote(`${name}:${version}`),

@@ -72,6 +72,8 @@ export interface Problem {
   readonly path: string;
   /** Rule and remedy. */
   readonly text: string;
+  /** True where nothing has been entered yet, which is no mistake before the launch. */
+  readonly isEmpty?: boolean;
 }
 
 export function isRaw(value: FormValue | undefined): value is RawValue {

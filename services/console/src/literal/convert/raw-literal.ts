@@ -7,7 +7,7 @@ const INDENT = 2;
 
 /** Reads a literal in the JSON form of REST. */
 export function readRaw(text: string): Reading<LiteralJson> {
-  if (text.trim() === "") return { problem: 'Write a literal as JSON, such as {"scalar": {"noneType": {}}}.' };
+  if (text.trim() === "") return { problem: 'Write a literal as JSON, such as {"scalar": {"noneType": {}}}.', isEmpty: true };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -66,7 +66,8 @@ function startUnion({ variants }: Extract<FieldType, { kind: "union" }>, zone: s
 }
 
 /** Nothing can be assumed of these: an empty text is a value, too. */
-function beginsEmpty({ kind }: FieldType): boolean {
+function beginsEmpty(type: FieldType): boolean {
+  if (type.kind === "union") return !type.variants.some((variant) => variant.type.kind === "none");
   return [
     "integer",
     "float",
@@ -81,5 +82,5 @@ function beginsEmpty({ kind }: FieldType): boolean {
     "blob",
     "dataset",
     "schema",
-  ].includes(kind);
+  ].includes(type.kind);
 }

@@ -4,6 +4,9 @@ import { type FormValue, isJson, isList, isMap, isObject, isUnion, type Problem 
 import { readFloat, readInteger, type Reading } from "../scalar/number.js";
 import type { FieldType, ObjectType } from "../type/field-type.js";
 
+/** Reports the rule that a value breaks. */
+export type Fail = (text: string, isEmpty?: boolean) => undefined;
+
 /** Rules that values break, collected while they are converted. */
 export type Problems = Problem[];
 
@@ -14,8 +17,8 @@ const REQUIRED = "Needs a value.";
  * returns undefined where it breaks a rule.
  */
 export function toData(type: FieldType, value: FormValue | undefined, path: string, problems: Problems): Data | undefined {
-  const fail = (text: string): undefined => void problems.push({ path, text });
-  if (value === undefined) return fail(REQUIRED);
+  const fail: Fail = (text, isEmpty = false) => void problems.push({ path, text, ...(isEmpty && { isEmpty }) });
+  if (value === undefined) return fail(REQUIRED, true);
   if (isJson(value)) return jsonOf(type, value.json, path, problems);
   switch (type.kind) {
     case "integer":
@@ -91,12 +94,14 @@ export function readEntries<Result>(
 
 /** Reads JSON in place of fields: an object or a list as the type is; the task checks the rest. */
 function jsonOf(type: FieldType, text: string, path: string, problems: Problems): Data | undefined {
-  const fail = (problem: string): undefined => void problems.push({ path, text: problem });
+  const fail: Fail = (problem, isEmpty = false) => void problems.push({ path, text: problem, ...(isEmpty && { isEmpty }) });
   let data: Data;
   try {
     data = parseData(text);
   } catch (error) {
-    return fail(text.trim() === "" ? "Write JSON, such as {}." : `Not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return text.trim() === ""
+      ? fail("Write JSON, such as {}.", true)
+      : fail(`Not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if ((type.kind === "object" || type.kind === "map" || type.kind === "struct") && !isDataObject(data))
     return fail('Not an object: write it in braces, such as {"name": 1}.');
@@ -109,6 +114,6 @@ export const join = (path: string, part: string | number): string => (path === "
 export const textOf = (value: FormValue): string => (typeof value === "string" ? value : "");
 
 /** Takes the value that was read, or reports the rule that it breaks. */
-export function take<Value>({ value, problem }: Reading<Value>, fail: (text: string) => undefined): Value | undefined {
-  return problem === undefined ? value : fail(problem);
+export function take<Value>({ value, problem, isEmpty }: Reading<Value>, fail: Fail): Value | undefined {
+  return problem === undefined ? value : fail(problem, isEmpty);
 }

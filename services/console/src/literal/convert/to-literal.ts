@@ -6,7 +6,7 @@ import { readFloat, readInteger } from "../scalar/number.js";
 import type { FieldType } from "../type/field-type.js";
 import { readRaw } from "./raw-literal.js";
 import { structLiteral } from "./struct-data.js";
-import { join, type Problems, readEntries, take, textOf, toData } from "./to-data.js";
+import { type Fail, join, type Problems, readEntries, take, textOf, toData } from "./to-data.js";
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/\S|^\//i;
 
@@ -15,10 +15,10 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/\S|^\//i;
  * and returns undefined where it breaks a rule.
  */
 export function toLiteral(type: FieldType, value: FormValue | undefined, path: string, problems: Problems): LiteralJson | undefined {
-  const fail = (text: string): undefined => void problems.push({ path, text });
+  const fail: Fail = (text, isEmpty = false) => void problems.push({ path, text, ...(isEmpty && { isEmpty }) });
   const scalar = (of: ScalarJson | undefined): LiteralJson | undefined => of && { scalar: of };
   const primitive = (of: PrimitiveJson | undefined): LiteralJson | undefined => scalar(of && { primitive: of });
-  if (value === undefined) return fail("Needs a value.");
+  if (value === undefined) return fail("Needs a value.", true);
   if (isRaw(value)) return take(readRaw(value.raw), fail);
   switch (type.kind) {
     case "integer": {
@@ -45,7 +45,7 @@ export function toLiteral(type: FieldType, value: FormValue | undefined, path: s
       return scalar({ noneType: {} });
     case "enum": {
       const found = type.values.find(({ text }) => text === value);
-      if (found === undefined) return fail("Choose one of the values.");
+      if (found === undefined) return fail("Choose one of the values.", value === "");
       return primitive(typeof found.data === "bigint" ? { integer: String(found.data) } : { stringValue: found.text });
     }
     case "list": {
@@ -58,7 +58,7 @@ export function toLiteral(type: FieldType, value: FormValue | undefined, path: s
     }
     case "union": {
       const variant = isUnion(value) ? type.variants[value.variant] : undefined;
-      if (variant?.literalType === undefined || !isUnion(value)) return fail("Choose a type.");
+      if (variant?.literalType === undefined || !isUnion(value)) return fail("Choose a type.", true);
       const inner = toLiteral(variant.type, value.value, path, problems);
       return scalar(inner && { union: { value: inner, type: variant.literalType } });
     }
@@ -82,7 +82,7 @@ export function toLiteral(type: FieldType, value: FormValue | undefined, path: s
 
 type AddressType = Extract<FieldType, { kind: "blob" | "dataset" | "schema" }>;
 
-function addressLiteral(type: AddressType, value: FormValue, fail: (text: string) => undefined): LiteralJson | undefined {
+function addressLiteral(type: AddressType, value: FormValue, fail: Fail): LiteralJson | undefined {
   const { address, format, columns } = isAddress(value) ? value : { address: "", format: "", columns: undefined };
   const uri = address.trim();
   if (uri === "")
@@ -90,6 +90,7 @@ function addressLiteral(type: AddressType, value: FormValue, fail: (text: string
       type.kind === "blob"
         ? "Upload data, or write an address such as s3://bucket/data.csv."
         : "Write an address such as s3://bucket/table.",
+      true,
     );
   if (!ADDRESS.test(uri)) return fail("Not an address: write it with its scheme, such as s3://bucket/data.csv.");
   if (type.kind === "blob")

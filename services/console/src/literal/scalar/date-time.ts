@@ -11,7 +11,7 @@ const TEXT = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{
  */
 export function readDateTime({ at, zone }: DateTimeValue): Reading<string> {
   const text = at.trim();
-  if (text === "") return { problem: "Write a date and time, such as 2026-11-14 08:30." };
+  if (text === "") return { problem: "Write a date and time, such as 2026-11-14 08:30.", isEmpty: true };
   const match = TEXT.exec(text);
   if (match === null) return { problem: "Not a date and time: write it as 2026-11-14 08:30, with seconds if you need them." };
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", offset = ""] = match;

@@ -19,7 +19,7 @@ const PART = /^\s*(\d+)(?:\.(\d{1,9}))?\s*(w|d|h|ms|us|ns|m|s)/i;
 /** Reads a duration in nanoseconds: `1h 30m`, `90s`, `1.5s`, `-2d`. */
 export function readDurationNs(text: string): Reading<bigint> {
   const trimmed = text.trim();
-  if (trimmed === "") return { problem: "Write a duration, such as 1h 30m." };
+  if (trimmed === "") return { problem: "Write a duration, such as 1h 30m.", isEmpty: true };
   if (/^[+-]?[\d.]+$/.test(trimmed)) return { problem: `A duration needs a unit: write ${trimmed}s for seconds.` };
   let rest = trimmed.replace(/^[+-]/, "");
   let total = 0n;

@@ -5,13 +5,13 @@ export const INT64: Required<Bounds<bigint>> = { minimum: -(2n ** 63n), maximum:
 
 /** A value that was read from a text, or the rule that the text breaks with its remedy. */
 export type Reading<Value> =
-  | { readonly value: Value; readonly problem?: undefined }
-  | { readonly value?: undefined; readonly problem: string };
+  | { readonly value: Value; readonly problem?: undefined; readonly isEmpty?: undefined }
+  | { readonly value?: undefined; readonly problem: string; readonly isEmpty?: boolean };
 
 /** Reads a whole number: `-5`, `+5`, `5_000`. */
 export function readInteger(text: string, { minimum, maximum }: Bounds<bigint> = {}): Reading<bigint> {
   const plain = text.trim().replaceAll("_", "");
-  if (plain === "") return { problem: "Write a whole number." };
+  if (plain === "") return { problem: "Write a whole number.", isEmpty: true };
   if (!/^[+-]?\d+$/.test(plain)) return { problem: `Not a whole number: ${integerRemedy(plain)}` };
   const value = BigInt(plain.replace(/^\+/, ""));
   const [least, greatest] = [minimum ?? INT64.minimum, maximum ?? INT64.maximum];
@@ -37,7 +37,7 @@ const NAMED_FLOATS: Readonly<Record<string, number>> = {
 /** Reads a number: `0.05`, `1e-3`, `nan`, `inf`. */
 export function readFloat(text: string, { minimum, maximum }: Bounds<number> = {}): Reading<number> {
   const plain = text.trim().replaceAll("_", "");
-  if (plain === "") return { problem: "Write a number." };
+  if (plain === "") return { problem: "Write a number.", isEmpty: true };
   const value = NAMED_FLOATS[plain.toLowerCase()] ?? (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : undefined);
   if (value === undefined) return { problem: `Not a number: ${floatRemedy(plain)}` };
   if (minimum !== undefined && value < minimum) return { problem: `Below the least value: write ${minimum} or more.` };

@@ -36,24 +36,24 @@ export function CommandPane({ facts, isSignedIn, changed, from }: CommandPanePro
   const shown = name === "JSON" || changed.length === 0 ? command : `${command.trimEnd()}\n\n${comments(changed, from)}`;
   return (
     <>
-      <div className={styles.tabs} role="tablist" aria-label="Client">
-        {NAMES.map((each) => (
-          <button
-            key={each}
-            type="button"
-            role="tab"
-            id={`client-${each}`}
-            aria-selected={each === name}
-            aria-controls="client-command"
-            className={classes(styles.tab, each === name && styles.current)}
-            onClick={() => setName(each)}
-          >
-            {each}
-          </button>
-        ))}
-        <span className={styles.copy}>
-          <Copy text={command} label={`the launch for ${name}`} />
-        </span>
+      <div className={styles.bar}>
+        <div className={styles.tabs} role="tablist" aria-label="Client">
+          {NAMES.map((each) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              id={`client-${each}`}
+              aria-selected={each === name}
+              aria-controls="client-command"
+              className={classes(styles.tab, each === name && styles.current)}
+              onClick={() => setName(each)}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <Copy text={command} label={`the launch for ${name}`} />
       </div>
       <pre id="client-command" role="tabpanel" aria-labelledby={`client-${name}`} className={styles.code} tabIndex={0}>
         {highlight(shown).map(({ kind, text }, index) =>

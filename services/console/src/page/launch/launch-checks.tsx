@@ -3,32 +3,24 @@ import { PhaseMark } from "../../control/phase-mark.js";
 import type { PhaseKind } from "../../format/phase.js";
 import type { Problem } from "../../literal/form-value.js";
 import styles from "./command-pane.module.css";
-import type { LaunchState } from "./launch-state.js";
 import type { LaunchTarget } from "./target.js";
 
 interface LaunchChecksProps {
   readonly target: LaunchTarget;
-  readonly values: LaunchState["values"];
   readonly problems: readonly Problem[];
   readonly uploads: number;
   readonly refused: string | undefined;
 }
 
 /** Conditions of a launch, each with its state. */
-export function LaunchChecks({ target, values, problems, uploads, refused }: LaunchChecksProps) {
-  const needed = target.inputs.filter(({ name, required }) => required && values[name] === undefined);
-  const wrong = [...new Set(problems.map(({ path }) => path).filter((path) => !needed.some(({ name }) => name === path)))];
+export function LaunchChecks({ target, problems, uploads, refused }: LaunchChecksProps) {
+  const needed = unique(problems.filter(({ isEmpty }) => isEmpty === true));
+  const wrong = unique(problems.filter(({ isEmpty }) => isEmpty !== true));
   const count = target.inputs.length;
   return (
     <ul className={styles.checks} aria-label="Checks">
       <Check kind={needed.length === 0 ? "ok" : "wait"}>
-        {needed.length > 0 ? (
-          <>Needs a value: {names(needed.map(({ name }) => name))}</>
-        ) : count === 0 ? (
-          "It needs no inputs"
-        ) : (
-          `All ${count} inputs have values`
-        )}
+        {needed.length > 0 ? <>Needs a value: {names(needed)}</> : count === 0 ? "It needs no inputs" : allText(count)}
       </Check>
       {wrong.length > 0 && (
         <Check kind="bad">
@@ -43,6 +35,10 @@ export function LaunchChecks({ target, values, problems, uploads, refused }: Lau
 }
 
 const MAX_NAMES = 3;
+
+const unique = (problems: readonly Problem[]): readonly string[] => [...new Set(problems.map(({ path }) => path))];
+
+const allText = (count: number): string => (count === 1 ? "The input has a value" : `All ${count} inputs have values`);
 
 function names(paths: readonly string[]): ReactNode {
   const more = paths.length - MAX_NAMES;

@@ -28,7 +28,6 @@ import type { LaunchTarget } from "./target.js";
 import { useLaunchState } from "./use-launch-state.js";
 
 const MINUTE_MS = 60_000;
-const REQUIRED = "Needs a value.";
 
 interface LaunchFormProps {
   readonly scope: Scope;
@@ -67,7 +66,7 @@ export function LaunchForm({ scope, search, target, source, runs }: LaunchFormPr
   };
   useKeys([{ keys: "mod+enter", label: "Launch", group: "Everywhere", run: submit }]);
   // A value that has not been entered yet is no mistake until someone launches.
-  const shown = problems.filter(({ text }) => isTried || text !== REQUIRED);
+  const shown = problems.filter(({ isEmpty }) => isTried || isEmpty !== true);
   const upload = (files: readonly File[], progress: (share: number) => void, signal: AbortSignal): Promise<string> =>
     sendFiles({ api: api.data, scope, put: putFile, folder: `console-${crypto.randomUUID()}` }, files, progress, signal);
   const changed =
@@ -120,7 +119,7 @@ export function LaunchForm({ scope, search, target, source, runs }: LaunchFormPr
             changed={changed}
             from={search.from}
           />
-          <LaunchChecks target={target} values={state.values} problems={problems} uploads={uploads.size} refused={refused} />
+          <LaunchChecks target={target} problems={problems} uploads={uploads.size} refused={refused} />
         </aside>
         <LaunchBar problems={problems.length} uploads={uploads.size} refused={refused} isPending={launch.isPending} runs={runs} />
       </form>

@@ -31,7 +31,7 @@ export function SignalForm({ gate, refused, isPending, onSend }: SignalFormProps
   const [isTried, setTried] = useState(false);
   const problems: Problem[] = [];
   const literal = toLiteral(type, value, gate.signalId, problems);
-  const shown = value === undefined && !isTried ? [] : problems;
+  const shown = problems.filter(({ isEmpty }) => isTried || isEmpty !== true);
   return (
     <FieldContext value={{ problems: new Map(shown.map(({ path, text }) => [path, text])), zone, nowMs }}>
       <form
