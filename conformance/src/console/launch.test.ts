@@ -127,7 +127,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
       await input(page, "params.rate").fill("0.1");
       await page.getByText("was 0.01").waitFor();
       await expect.poll(() => page.url()).toContain("in=");
-      // What was entered is in the address.
+      // The address holds the entered values.
       await page.reload();
       await page.getByText("# 2 values differ from execution").waitFor();
       await expectSound();

@@ -1,7 +1,7 @@
 import { isGiven } from "../format/given.js";
 import { formatData } from "../literal/data/json-text.js";
 import { endpointOf, type LaunchFacts } from "./launch-facts.js";
-import { plainData } from "./plain-data.js";
+import { plainData } from "../literal/convert/plain-data.js";
 import { hereDocument, quote } from "./shell.js";
 
 /** flytectl reads times and durations as Go writes them. */

@@ -4,7 +4,7 @@ import type { Data } from "../literal/data/data.js";
 import { formatData } from "../literal/data/json-text.js";
 import { formatFloat } from "../literal/scalar/number.js";
 import { type CommandInput, endpointOf, type LaunchFacts } from "./launch-facts.js";
-import { plainData } from "./plain-data.js";
+import { plainData } from "../literal/convert/plain-data.js";
 import { joinLines, quote } from "./shell.js";
 
 /** Within lists and maps, pyflyte takes JSON, which has no times. */

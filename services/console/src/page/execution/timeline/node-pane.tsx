@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import type { ExecutionKey } from "../../../api/scope.js";
 import { IconButton } from "../../../control/button.js";
 import { Copy } from "../../../control/copy.js";
@@ -14,13 +15,15 @@ import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { mayBeGate } from "../gate/find-gate.js";
-import { GatePane } from "../gate/gate-pane.js";
 import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
 import { useNodeChanges } from "./use-node-changes.js";
+
+/** Question of a gate, whose code is loaded when a node may be one. */
+const GatePane = lazy(() => import("../gate/gate-pane.js").then(({ GatePane: component }) => ({ default: component })));
 
 interface NodePaneProps {
   readonly executionKey: ExecutionKey;
@@ -85,7 +88,11 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
               </pre>
             </section>
           )}
-          {isGate && <GatePane executionKey={executionKey} specNodeId={data?.metadata?.specNodeId ?? node} />}
+          {isGate && (
+            <Suspense>
+              <GatePane executionKey={executionKey} specNodeId={data?.metadata?.specNodeId ?? node} />
+            </Suspense>
+          )}
           {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
           {values.data !== undefined && (
             <div className={styles.values}>

@@ -1,8 +1,8 @@
 import type { LiteralJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { isGiven } from "../format/given.js";
-import { withoutUnset } from "../literal/convert/raw-literal.js";
-import { structData } from "../literal/convert/struct-data.js";
-import type { Data } from "../literal/data/data.js";
+import { isGiven } from "../../format/given.js";
+import { withoutUnset } from "./raw-literal.js";
+import { structData } from "./struct-data.js";
+import type { Data } from "../data/data.js";
 
 /** How clients take values that JSON has no form for. */
 export interface PlainForms {
