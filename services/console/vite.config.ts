@@ -7,7 +7,7 @@ const admin = process.env["FLYTE_TS_ADMIN"] ?? "http://localhost:30080";
 /** Libraries that every page needs. */
 const LIBRARIES = /@tanstack\/(?!react-virtual|virtual)|node_modules\/(react|scheduler|use-sync-external-store)/;
 /** Parts that all pages share. */
-const SHARED = /console\/src\/(control\/(?!dialog|menu)|format|api|app|literal|entity|execution-list|frame\/(?!palette))/;
+const SHARED = /console\/src\/(control\/(?!dialog|menu)|format|api|app|literal\/literal-text|entity|execution-list|frame\/(?!palette))/;
 
 /** Explicit compile hint, https://v8.dev/blog/explicit-compile-hints. */
 const COMPILE_HINT = "//# allFunctionsCalledOnLoad\n";

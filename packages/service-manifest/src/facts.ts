@@ -17,6 +17,8 @@ export interface StackFacts {
   readonly bucket: string;
   /** Folder of the web console; empty where it has not been built. */
   readonly consoleFolder: string;
+  /** Origin of the blob store in signed URLs, which pages of the console reach. */
+  readonly blobOrigin: string;
   /** Callers must authenticate. */
   readonly signIn: boolean;
   /** Replicas of this service. */

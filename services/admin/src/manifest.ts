@@ -90,7 +90,7 @@ export const manifest = defineService({
       console: IMAGE_CONSOLE,
       ...ONE_MACHINE,
     },
-    stack: ({ host, apiPort, bucket, kubeconfig, runsPods, signIn, consoleFolder }) => ({
+    stack: ({ host, apiPort, bucket, kubeconfig, runsPods, signIn, consoleFolder, blobOrigin }) => ({
       server: {
         host,
         grpcPort: apiPort,
@@ -100,7 +100,7 @@ export const manifest = defineService({
       },
       storage: { container: `s3://${bucket}` },
       clusters: [{ name: "local", kubeconfig }],
-      console: { folder: consoleFolder },
+      console: { folder: consoleFolder, blobOrigins: [blobOrigin] },
       ...ONE_MACHINE,
     }),
   },

@@ -5,6 +5,7 @@ import { NotFound, PageError } from "./frame/page-error.js";
 import type { App } from "./app/app.js";
 import { executionSearch } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
+import { launchSearch } from "./route/launch-search.js";
 import { entitySearch, listSearch } from "./route/list-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
 import { stockAttempt, stockList } from "./route/stock-path.js";
@@ -110,8 +111,14 @@ const task = createRoute({
   validateSearch: validateEntity,
   component: lazyRouteComponent(() => import("./page/task/task-page.js"), "TaskPage"),
 });
+const launch = createRoute({
+  getParentRoute: () => scope,
+  path: "/launch",
+  validateSearch: (raw: Record<string, unknown>) => launchSearch.write(launchSearch.read(raw)),
+  component: lazyRouteComponent(() => import("./page/launch/launch-page.js"), "LaunchPage"),
+});
 
-const pages = [home, executions, execution, attempt, workflows, workflow, launchPlans, launchPlan, tasks, task] as const;
+const pages = [home, executions, execution, attempt, workflows, workflow, launchPlans, launchPlan, tasks, task, launch] as const;
 const tree = root.addChildren([start, projects, signedIn, stock, scope.addChildren(pages)]);
 
 /** Makes the router of the console, whose paths are those of the stock console. */

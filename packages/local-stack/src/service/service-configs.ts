@@ -137,6 +137,7 @@ function manifestFacts(stack: StackContext, { service, replicas }: Pick<Replica,
     runsPods: !cluster.hasNodes,
     bucket: blobs.bucket,
     consoleFolder: consoleFolder(),
+    blobOrigin: new URL(displayAddress(blobs.endpoint)).origin,
     signIn: signIn !== undefined,
     replicas,
     // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.

@@ -1,15 +1,25 @@
 import type { RestClient } from "@flyte-ts/client/browser";
 import { type AccessApi, accessApi } from "./access-api.js";
+import { type DataApi, dataApi } from "./data-api.js";
 import { type ExecutionApi, executionApi } from "./execution-api.js";
 import { type RegistryApi, registryApi } from "./registry-api.js";
+import { type SignalApi, signalApi } from "./signal-api.js";
 
 /** Calls of admin that the pages make. */
 export interface Api {
   readonly access: AccessApi;
   readonly executions: ExecutionApi;
+  readonly data: DataApi;
   readonly registry: RegistryApi;
+  readonly signals: SignalApi;
 }
 
 export function createApi(rest: RestClient): Api {
-  return { access: accessApi(rest), executions: executionApi(rest), registry: registryApi(rest) };
+  return {
+    access: accessApi(rest),
+    data: dataApi(rest),
+    executions: executionApi(rest),
+    registry: registryApi(rest),
+    signals: signalApi(rest),
+  };
 }

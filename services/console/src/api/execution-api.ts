@@ -1,5 +1,6 @@
 import { pathOf, type RestClient } from "@flyte-ts/client/browser";
 import type {
+  ExecutionCreateRequestJson,
   ExecutionCreateResponseJson,
   ExecutionJson,
   ExecutionListJson,
@@ -22,6 +23,7 @@ export interface ExecutionApi {
   getNodeData(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionGetDataResponseJson>;
   /** Attempts of a node, without the items of arrays. */
   listAttempts(key: ExecutionKey, node: string, signal: AbortSignal): Promise<ListNodeAttemptsResponseJson>;
+  create(request: ExecutionCreateRequestJson): Promise<ExecutionCreateResponseJson>;
   abort(key: ExecutionKey, cause: string): Promise<void>;
   /** Starts a new execution that takes over the nodes that succeeded. */
   recover(key: ExecutionKey): Promise<ExecutionCreateResponseJson>;
@@ -45,6 +47,7 @@ export function executionApi(rest: RestClient): ExecutionApi {
       rest.call(pathOf("api/v1/data/node_executions", project, domain, name, node), { signal }),
     listAttempts: ({ project, domain, name }, node, signal) =>
       rest.call(pathOf("api/v1/node_attempts", project, domain, name, node), { signal }),
+    create: (request) => rest.call("/api/v1/executions", { method: "POST", body: request }),
     abort: async (key, cause) => {
       await rest.call(path(key), { method: "DELETE", body: { cause } });
     },

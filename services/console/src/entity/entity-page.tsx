@@ -8,19 +8,22 @@ interface EntityPageProps {
   readonly kind: string;
   readonly name: string;
   readonly facts: ReactNode;
+  /** Buttons beside the title. */
+  readonly acts?: ReactNode;
   readonly tabs: readonly Tab[];
   readonly tab: string;
   readonly children: ReactNode;
 }
 
 /** Frame of the page of a workflow, launch plan or task. */
-export function EntityPage({ kind, name, facts, tabs, tab, children }: EntityPageProps) {
+export function EntityPage({ kind, name, facts, acts, tabs, tab, children }: EntityPageProps) {
   return (
     <div className={styles.page}>
       <header className={styles.header}>
         <div className={styles.title}>
           <h1 className={styles.name}>{name}</h1>
           <Copy text={name} label="the name" />
+          <span className={styles.acts}>{acts}</span>
         </div>
         <div className={styles.facts}>
           <span>{kind}</span>

@@ -44,10 +44,12 @@ export function crumbsOf(path: string, scope: Scope | undefined): readonly Crumb
     .slice(base.length + 1)
     .split("/");
   const place = PLACES.find(({ to }) => to === (list === "" ? "" : `/${list}`));
+  const launch = list === "launch" ? [{ to: path, title: "Launch" }] : [];
   return [
     { to: `${base}/executions`, title: scope.project },
     { to: base, title: scope.domain },
     ...(place === undefined ? [] : [{ to: `${base}/${list}`, title: place.title }]),
+    ...launch,
     ...(name === undefined || name === "" ? [] : [{ to: path, title: decodeURIComponent(name) }]),
   ];
 }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EXECUTION_TABS, executionSearch } from "./execution-search.js";
 import { executionsSearch, FILTER_PHASES } from "./executions-search.js";
+import { launchSearch } from "./launch-search.js";
 import { entitySearch, listSearch } from "./list-search.js";
 import { parseSearch, type SearchCodec, stringifySearch } from "./search.js";
 import { stockAttempt, stockList } from "./stock-path.js";
@@ -26,11 +27,13 @@ const executions = fc.record({
 const execution = fc.record({ tab: fc.constantFrom(...EXECUTION_TABS), node: text, attempt: text, item: text, pane: text, error: text });
 const list = fc.record({ text, scheduled: yesOrNo });
 const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans", "graph"), version: text });
+const launch = fc.record({ workflow: text, launchPlan: text, task: text, version: text, from: text, values: text, draft: text });
 
 const pages: readonly (readonly [string, SearchCodec<never>, fc.Arbitrary<object>])[] = [
   ["the list of executions", executionsSearch as SearchCodec<never>, executions],
   ["an execution", executionSearch as SearchCodec<never>, execution],
   ["lists", listSearch as SearchCodec<never>, list],
+  ["the launch page", launchSearch as SearchCodec<never>, launch],
   ["entities", entitySearch as SearchCodec<never>, entity],
 ];
 

@@ -32,11 +32,9 @@ export function ExecutionActs({ executionKey: key, row }: { readonly executionKe
     onSuccess: ({ id }) => copied(id),
     onError: failedTo("recovered"),
   });
-  const relaunch = useMutation({
-    mutationFn: () => api.executions.relaunch(key),
-    onSuccess: ({ id }) => copied(id),
-    onError: failedTo("relaunched"),
-  });
+  const relaunch = (): void => {
+    if (refused === undefined) void navigate({ to: `${SCOPE_PATH}/launch`, params: key, search: { from: key.name } });
+  };
   const abort = useMutation({
     mutationFn: (cause: string) => api.executions.abort(key, cause),
     onSuccess: () => client.invalidateQueries({ queryKey: ["execution", key] }),
@@ -45,7 +43,7 @@ export function ExecutionActs({ executionKey: key, row }: { readonly executionKe
   const refused = refusal("runner");
   const { terminal, kind } = row.look;
   const canRecover = terminal && kind !== "ok";
-  useKeys([{ keys: "r", label: "Relaunch", group: "Execution", run: () => refused === undefined && relaunch.mutate() }]);
+  useKeys([{ keys: "r", label: "Relaunch", group: "Execution", run: relaunch }]);
   return (
     <div className={styles.acts}>
       {canRecover && (
@@ -53,8 +51,8 @@ export function ExecutionActs({ executionKey: key, row }: { readonly executionKe
           Recover from here
         </Button>
       )}
-      <Button icon="run" refused={refused} disabled={relaunch.isPending} onClick={() => relaunch.mutate()}>
-        Relaunch
+      <Button icon="run" refused={refused} onClick={relaunch}>
+        Relaunch…
       </Button>
       <Menu label="Copy as" icon="copy" items={copyItems(key, toasts)}>
         Copy as

@@ -1,7 +1,11 @@
 import type { LiteralMapJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { lazy, Suspense } from "react";
 import { Copy } from "../../control/copy.js";
 import { literalText } from "../../literal/literal-text.js";
 import styles from "./values.module.css";
+
+/** Views of values, whose code is loaded when values are shown. */
+const ValueView = lazy(() => import("../../literal/view/value-view.js").then(({ ValueView: component }) => ({ default: component })));
 
 interface ValuesProps {
   readonly title: string;
@@ -22,15 +26,16 @@ export function Values({ title, map, none }: ValuesProps) {
       {values.length === 0 && <p className={styles.none}>{none}</p>}
       <dl>
         {values.map(([name, literal]) => {
-          const { type, text } = literalText(literal);
+          const { type } = literalText(literal);
           return (
             <div key={name} className={styles.value}>
               <dt>
                 {name} <span>{type}</span>
               </dt>
               <dd>
-                <pre className={styles.text}>{text}</pre>
-                <Copy text={text} label={name} />
+                <Suspense fallback={<span>…</span>}>
+                  <ValueView literal={literal} name={name} />
+                </Suspense>
               </dd>
             </div>
           );

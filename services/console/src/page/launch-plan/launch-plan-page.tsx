@@ -6,6 +6,7 @@ import { Table } from "../../control/table.js";
 import { EntityPage } from "../../entity/entity-page.js";
 import { PLAN_COLUMNS } from "../../entity/plan-table.js";
 import { planVersionsQuery, runsQuery } from "../../entity/queries.js";
+import { LaunchButton } from "../../entity/launch-button.js";
 import { Runs } from "../../entity/runs.js";
 import { isActive, scheduleText } from "../../entity/schedule-text.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
@@ -37,6 +38,7 @@ export function LaunchPlanPage() {
     <EntityPage
       kind="Launch plan"
       name={name}
+      acts={<LaunchButton scope={scope} search={{ launchPlan: name }} />}
       facts={
         <>
           {plan !== undefined && (isActive(plan) ? <Pill kind="ok">active</Pill> : <Pill>inactive</Pill>)}

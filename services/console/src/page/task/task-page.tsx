@@ -6,6 +6,7 @@ import { Table } from "../../control/table.js";
 import { EntityPage } from "../../entity/entity-page.js";
 import { interfaceText } from "../../entity/interface-text.js";
 import { runsQuery, taskVersionsQuery } from "../../entity/queries.js";
+import { LaunchButton } from "../../entity/launch-button.js";
 import { Runs } from "../../entity/runs.js";
 import { VERSION_COLUMNS, type VersionRow } from "../../entity/version-columns.js";
 import { readTimeMs } from "../../format/time.js";
@@ -41,6 +42,7 @@ export function TaskPage() {
     <EntityPage
       kind="Task"
       name={name}
+      acts={<LaunchButton scope={scope} search={{ task: name }} />}
       facts={
         <>
           {template?.type !== undefined && <Pill>{template.type}</Pill>}

@@ -8,6 +8,7 @@ import { EntityPage } from "../../entity/entity-page.js";
 import { interfaceText } from "../../entity/interface-text.js";
 import { PlanTable } from "../../entity/plan-table.js";
 import { runsQuery, workflowPlansQuery, workflowVersionsQuery } from "../../entity/queries.js";
+import { LaunchButton } from "../../entity/launch-button.js";
 import { Runs } from "../../entity/runs.js";
 import { VERSION_COLUMNS, type VersionRow } from "../../entity/version-columns.js";
 import { readTimeMs } from "../../format/time.js";
@@ -47,6 +48,7 @@ export function WorkflowPage() {
     <EntityPage
       kind="Workflow"
       name={name}
+      acts={<LaunchButton scope={scope} search={{ workflow: name }} />}
       facts={
         rows?.[0] !== undefined && (
           <span>

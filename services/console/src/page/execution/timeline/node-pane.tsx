@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import type { ExecutionKey } from "../../../api/scope.js";
 import { IconButton } from "../../../control/button.js";
 import { Copy } from "../../../control/copy.js";
@@ -13,6 +14,7 @@ import { readTimeMs } from "../../../format/time.js";
 import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
+import { mayBeGate } from "../gate/find-gate.js";
 import { Deck } from "./deck.js";
 import { Items } from "./items.js";
 import { NodeLog } from "../log/node-log.js";
@@ -21,6 +23,9 @@ import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
 import { useNodeChanges } from "./use-node-changes.js";
+
+/** Question of a gate, whose code is loaded when a node may be one. */
+const GatePane = lazy(() => import("../gate/gate-pane.js").then(({ GatePane: component }) => ({ default: component })));
 
 interface NodePaneProps {
   readonly executionKey: ExecutionKey;
@@ -41,7 +46,9 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
   const app = useApp();
   const { pane } = search;
   const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
-  const attempts = useQuery(attemptsQuery(app, executionKey, node));
+  const isGate = mayBeGate(data);
+  // A gate has no attempts; a node is read first, so that its question takes no call more.
+  const attempts = useQuery({ ...attemptsQuery(app, executionKey, node), enabled: data !== undefined && !isGate });
   const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: pane === "" });
   useNodeChanges(executionKey, node, version);
   const closure = data?.closure;
@@ -103,6 +110,11 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
                 {closure.error.message}
               </pre>
             </section>
+          )}
+          {isGate && (
+            <Suspense>
+              <GatePane executionKey={executionKey} specNodeId={data?.metadata?.specNodeId ?? node} />
+            </Suspense>
           )}
           {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
           {values.data !== undefined && (

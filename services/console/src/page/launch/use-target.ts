@@ -1,0 +1,50 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Scope } from "../../api/scope.js";
+import { useApp } from "../../app/app.js";
+import { planVersionsQuery, runsQuery, taskVersionsQuery, workflowPlansQuery } from "../../entity/queries.js";
+import type { LaunchSearch } from "../../route/launch-search.js";
+import { sourceQuery } from "./queries.js";
+import { planTarget, taskTarget } from "./target.js";
+
+/** Entity that the address names; undefined where it names an execution alone. */
+export function namedEntity(
+  search: LaunchSearch,
+): { readonly kind: "workflow" | "launch_plan" | "task"; readonly name: string } | undefined {
+  if (search.task !== "") return { kind: "task", name: search.task };
+  if (search.workflow !== "") return { kind: "workflow", name: search.workflow };
+  return search.launchPlan === "" ? undefined : { kind: "launch_plan", name: search.launchPlan };
+}
+
+/** Reads what is launched, the execution with whose values the form begins, and the latest runs. */
+export function useTarget(scope: Scope, address: LaunchSearch) {
+  const app = useApp();
+  const source = useQuery({ ...sourceQuery(app, { ...scope, name: address.from }), enabled: address.from !== "" });
+  const search = namedEntity(address) === undefined ? withSource(address, source.data?.launched) : address;
+  const entity = namedEntity(search);
+  const name = entity?.name ?? "";
+  const workflowPlans = useQuery({ ...workflowPlansQuery(app, scope, name), enabled: entity?.kind === "workflow" });
+  const plans = useQuery({ ...planVersionsQuery(app, scope, name), enabled: entity?.kind === "launch_plan" });
+  const tasks = useQuery({ ...taskVersionsQuery(app, scope, name), enabled: entity?.kind === "task" });
+  const runs = useQuery({ ...runsQuery(app, scope, entity && { kind: entity.kind, name }), enabled: entity !== undefined });
+  const found = plans.data ?? workflowPlans.data;
+  const target = tasks.data !== undefined ? taskTarget(tasks.data, search) : found && planTarget(found, search);
+  const isRead = tasks.data !== undefined || found !== undefined;
+  return {
+    search,
+    target,
+    isMissing: (isRead && target === undefined) || (entity === undefined && (address.from === "" || source.data !== undefined)),
+    source: source.data,
+    isReady: target !== undefined && (address.from === "" || source.data !== undefined),
+    runs: runs.data ?? [],
+    error: source.error ?? workflowPlans.error ?? plans.error ?? tasks.error,
+  };
+}
+
+/** Address of the entity that an execution ran. */
+function withSource(
+  search: LaunchSearch,
+  launched: { readonly resourceType?: string; readonly name?: string; readonly version?: string } | undefined,
+): LaunchSearch {
+  const { resourceType, name = "", version = "" } = launched ?? {};
+  return { ...search, [resourceType === "TASK" ? "task" : "launchPlan"]: name, version: search.version === "" ? version : search.version };
+}
