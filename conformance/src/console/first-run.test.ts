@@ -5,8 +5,10 @@ import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
 
@@ -198,6 +200,52 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     await ended("waits");
   });
 
+  test("a schedule is deactivated, and a trigger is made, paused and deleted", async () => {
+    await start("hourly", "exit 0");
+    const workflowId = { ...TARGET, resourceType: ResourceType.WORKFLOW, name: "journeys.hourly" };
+    const id = { ...TARGET, resourceType: ResourceType.LAUNCH_PLAN, name: "journeys.scheduled" };
+    const schedule = { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "0 * * * *" } } };
+    await access.client.admin.createLaunchPlan({ id, spec: { workflowId, entityMetadata: { schedule } } });
+    const toast = (page: Page, text: string | RegExp) => page.getByRole("status").getByText(text).waitFor();
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/launchPlans/journeys.scheduled`);
+      await page.getByRole("button", { name: "Activate" }).click();
+      await toast(page, "Version 1 of journeys.scheduled is activated");
+      await open(`${SCOPE}/automation`);
+      const row = page.getByRole("table", { name: "Schedules" }).getByRole("row", { name: /journeys.scheduled/ });
+      await row.waitFor();
+      await expectSound();
+      await row.getByRole("button", { name: "Deactivate" }).click();
+      await toast(page, "Deactivated journeys.scheduled");
+      await page.getByText("No launch plan runs on a schedule").waitFor();
+    });
+    await access.client.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/automation?tab=triggers`);
+      await page.getByText("There are no triggers").waitFor();
+      await page.getByRole("button", { name: "New trigger" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("on-push");
+      await page.getByLabel("Starts the launch plan").fill("journeys.scheduled");
+      await page.getByRole("button", { name: "GitHub sends" }).click();
+      await expectSound();
+      await page.getByRole("button", { name: "Create" }).click();
+      await page
+        .getByRole("dialog", { name: "Secret of on-push" })
+        .getByText(/\/api\/v1\/trigger_webhooks\//)
+        .waitFor();
+      await expectSound();
+      await page.getByRole("button", { name: "Done" }).click();
+      const row = page.getByRole("table", { name: "Triggers" }).getByRole("row", { name: /on-push/ });
+      await row.getByText("a webhook of GitHub arrives").waitFor();
+      await row.getByRole("button", { name: "Pause" }).click();
+      await row.getByText("paused").waitFor();
+      await row.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("There are no triggers").waitFor();
+    });
+    await access.client.admin.updateLaunchPlan({ id, state: LaunchPlanState.INACTIVE });
+    await ended("hourly");
+  });
+
   test("several are selected by keys and relaunched, with a result for each", async () => {
     await journey(async ({ page, open }) => {
       await open(`${SCOPE}/executions?wf=journeys.works`);
@@ -257,6 +305,8 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
         "/launchPlans",
         "/launchPlans/journeys.works",
         "/tasks",
+        "/automation?tab=triggers",
+        "/audit",
       ]) {
         await open(`${SCOPE}${path}`);
         await page.waitForLoadState("networkidle");

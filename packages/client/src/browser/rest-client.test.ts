@@ -22,6 +22,7 @@ const server = createRpcServer({
       createExecution: ({ name }) => ({ id: { name } }),
       listExecutions: ({ limit, filters }) => ({ token: `${limit} ${filters}` }),
     }),
+    implement(DataProxyService, { createUploadLocation: ({ filenameRoot }) => ({ signedUrl: `http://blobs/${filenameRoot}` }) }),
     implement(LiveService, {
       async *watchExecution({ id, cursor }, { signal }) {
         opened.push(cursor);
@@ -51,6 +52,11 @@ test("an answer can be read as the encoded message", async () => {
   const bytes = await client.bytes(pathOf("api/v1/tasks", "p", "d", "a", "v"));
   expect(fromBinary(TaskSchema, bytes).shortDescription).toBe("p a");
   await expect(client.bytes(pathOf("api/v1/tasks", "p", "d", "missing", "v"))).rejects.toMatchObject({ code: 5, message: "no such task" });
+});
+
+test("the answer to a call with a body has lowerCamelCase names", async () => {
+  const answer = await client.call("/api/v1/dataproxy/artifact_urn", { method: "POST", body: { filenameRoot: "r" } });
+  expect(answer).toMatchObject({ signedUrl: "http://blobs/r" });
 });
 
 test("a failed call is a RestError with its gRPC code", async () => {

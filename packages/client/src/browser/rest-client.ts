@@ -3,6 +3,8 @@ import { readFrames } from "./frame-reader.js";
 
 /** Media type of binary streams. */
 const FRAMES = "application/x-flyte-ts-frames";
+/** Accept of the JSON form with lowerCamelCase names, also where the request has a body. */
+const CAMEL_JSON = "application/vnd.flyte-ts+json";
 /** Media type of encoded messages. */
 const BYTES = "application/octet-stream";
 
@@ -61,7 +63,7 @@ export function createRestClient({ origin = "", headers = () => ({}), fetch: sen
   };
   return {
     async call<Answer>(path: string, call: RestCall = {}) {
-      const response = await open(path, call, "*/*");
+      const response = await open(path, call, CAMEL_JSON);
       return (await response.json().catch((cause: unknown) => cutOff(call, response, cause))) as Answer;
     },
     async bytes(path, call = {}) {
