@@ -1,3 +1,4 @@
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
