@@ -65,6 +65,8 @@ const PARTS = {
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
+  // Registers the Python examples; flytectl is built once.
+  "console-commands": { files: ["conformance/src/console/commands.test.ts"], environment: { CONSOLE_COMMANDS: "full" } },
   attack: { files: ["conformance/src/attack/exhaustion/neighbours.test.ts"], environment: { ATTACK: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };

@@ -52,7 +52,12 @@ function secretsOf({ id, requires, auth, settings }) {
 function containerLines(service) {
   const { id, path, names, image, optional, requires, auth } = service;
   const environment = requires.blobStore?.presigns
-    ? ["environment:", `  ${names.envPrefix}STORAGE__S3__PUBLIC_ENDPOINT: http://localhost:\${FLYTE_TS_BLOB_PORT:-30002}`]
+    ? [
+        "environment:",
+        `  ${names.envPrefix}STORAGE__S3__PUBLIC_ENDPOINT: http://localhost:\${FLYTE_TS_BLOB_PORT:-30002}`,
+        // The console uploads to the same addresses.
+        ...(id === "admin" ? [`  ${names.envPrefix}CONSOLE__BLOB_ORIGINS: "[http://localhost:\${FLYTE_TS_BLOB_PORT:-30002}]"`] : []),
+      ]
     : [];
   const lines = [
     "<<: *service",

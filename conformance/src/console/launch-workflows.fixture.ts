@@ -85,7 +85,10 @@ export async function registerGates(client: FlyteClient, name: string): Promise<
     ({ id, metadata: { name: id }, upstreamNodeIds, target: { case: "gateNode", value: { condition } } }) as NodeInit;
   await register(client, name, {}, {}, [
     gate("n0", [], { case: "signal", value: { signalId: "title", type: simple(SimpleType.STRING), outputVariableName: "o0" } }),
-    gate("n1", ["n0"], { case: "approve", value: { signalId: "consent" } }),
+    {
+      ...gate("n1", ["n0"], { case: "approve", value: { signalId: "consent" } }),
+      inputs: [{ var: "o0", binding: { value: { case: "promise", value: { nodeId: "n0", var: "o0" } } } }],
+    },
   ]);
 }
 

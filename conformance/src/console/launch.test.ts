@@ -34,6 +34,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
 
   async function journey(work: (at: WatchedPage) => Promise<void>, options: Parameters<typeof openWatchedPage>[2] = {}): Promise<void> {
     const at = await openWatchedPage(browser, origin, { timezoneId: "Europe/Berlin", ...options });
+    at.page.setDefaultTimeout(90_000);
     try {
       await work(at);
     } finally {
@@ -78,7 +79,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
     await input(page, "table").fill("s3://weather/2026");
   }
 
-  test("a value of each kind arrives as its literal, and the page leads to the execution", { timeout: 120_000 }, async () => {
+  test("a value of each kind arrives as its literal, and the page leads to the execution", { timeout: 300_000 }, async () => {
     await journey(async ({ page, open, expectSound }) => {
       await open(`${SCOPE}/workflows/${TYPES}`);
       await page.getByRole("button", { name: "Launch…" }).click();
@@ -117,7 +118,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
     expect((await waitForEnd(access.client, { ...TARGET, name: launched }, 60_000)).closure?.phase).toBe(4);
   });
 
-  test("a relaunch begins with the values of the execution, and marks what differs", { timeout: 120_000 }, async () => {
+  test("a relaunch begins with the values of the execution, and marks what differs", { timeout: 300_000 }, async () => {
     let again = "";
     await journey(async ({ page, open, expectSound }) => {
       await open(`${SCOPE}/executions/${launched}`);
@@ -140,7 +141,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
     expect(unchanged(after)).toEqual(unchanged(before));
   });
 
-  test("a gate asks for its value and its approval in the pane of its node", { timeout: 120_000 }, async () => {
+  test("a gate asks for its value and its approval in the pane of its node", { timeout: 300_000 }, async () => {
     const launchPlan = { ...TARGET, resourceType: 3, name: "journeys.gates" };
     await access.client.admin.createExecution({ ...TARGET, name: "asks", spec: { launchPlan, metadata: {} }, inputs: {} });
     await journey(async ({ page, open, expectSound }) => {
@@ -163,7 +164,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
     ["a phone, dark", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
     ["a screen", {}],
     ["forced colours", { forcedColors: "active" }],
-  ] as const)("the form is sound: %s", { timeout: 120_000 }, async (_, options) => {
+  ] as const)("the form is sound: %s", { timeout: 300_000 }, async (_, options) => {
     await journey(async ({ page, open, expectSound }) => {
       for (const query of [`wf=${TYPES}`, `from=${launched}`]) {
         await open(`${SCOPE}/launch?${query}`);

@@ -23,6 +23,8 @@ const run = (words: readonly string[], env: Readonly<Record<string, string>> = {
 
 test.each([
   [["bogus"], 2, /^flyte-ts: unknown command "bogus"; flyte-ts --help lists all commands\n$/],
+  [["launch"], 2, /^usage: flyte-ts launch .*FILE\n$/],
+  [["launch", "/none.json"], 2, /^flyte-ts: \/none\.json is not the JSON of an ExecutionCreateRequest: .*\n$/],
   [["watch", "a", "b"], 2, /^usage: flyte-ts watch .*NAME\n$/],
   [["logs", "a", "b", "c"], 2, /^usage: flyte-ts logs .*NODE\n$/],
   [

@@ -30,6 +30,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const status = await (await import("./plugin/command.js")).pluginCommand(rest, (text) => void process.stdout.write(text));
     if (status !== 2) return status;
   }
+  if (command === "launch" && !rest.includes("--help")) {
+    const status = await (await import("./watch/launch-command.js")).launchCommand(rest, (text) => void process.stdout.write(text));
+    if (status !== 2) return status;
+  }
   const followsExecution = command === "watch" || command === "logs";
   if (followsExecution && !rest.includes("--help")) {
     const write = (text: string): void => void process.stdout.write(text);

@@ -21,6 +21,7 @@ const FORMS = {
     "backup --to FOLDER [--databases.admin URL] [--databases.datacatalog URL] [--databases.scheduler URL] [--kubeconfig FILE] [--context NAME] [--clusters LIST]",
   ],
   restore: ["restore --from FOLDER, and the same flags as backup"],
+  launch: ["launch [--endpoint HOST:PORT] FILE"],
   watch: ["watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME"],
   logs: [
     "logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE",
@@ -63,6 +64,9 @@ const ABOUT: Readonly<Record<Command, string>> = {
   backup: `  backup  Saves databases and FlyteWorkflow resources to a new folder while the services run;
           docs/guides/back-up-and-restore.md lists what else to save.`,
   restore: "  restore Restores a backup to empty databases and to data planes whose services are stopped.",
+  launch: `  launch  Starts the execution that FILE describes and prints its name. FILE is the JSON of an
+          ExecutionCreateRequest, as the console shows it; - reads the standard input.
+${CONNECTION}`,
   watch: `  watch   Prints the progress of an execution until it ends: a line for each change of a node, a
           task attempt or the execution. The exit status is 0 when it succeeded.
 ${CONNECTION}`,

@@ -1,5 +1,5 @@
 import type { RestClient } from "@flyte-ts/client/browser";
-import type { CreateDownloadLocationResponseJson, CreateUploadLocationResponseJson } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import type { CreateDownloadLocationResponseJson } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { Scope } from "./scope.js";
 
 /** A file that is to be uploaded. */
@@ -11,9 +11,24 @@ export interface UploadRequest {
   readonly folder?: string;
 }
 
+/** Signed address for an upload, and the address of the file after it. */
+export interface UploadLocation {
+  readonly signedUrl: string;
+  readonly nativeUrl: string;
+  /** Headers that the upload must send. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Answer of the call, which has the names of the IDL, as Go FlyteAdmin writes them. */
+interface UploadAnswer {
+  readonly signed_url?: string;
+  readonly native_url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface DataApi {
   /** Signs an address to which a file can be uploaded. */
-  createUploadLocation(scope: Scope, request: UploadRequest, signal: AbortSignal): Promise<CreateUploadLocationResponseJson>;
+  createUploadLocation(scope: Scope, request: UploadRequest, signal: AbortSignal): Promise<UploadLocation>;
   /** Signs an address from which anyone may read an object for some minutes. */
   createDownloadLocation(address: string): Promise<CreateDownloadLocationResponseJson>;
 }
@@ -22,9 +37,11 @@ const PATH = "/api/v1/dataproxy/artifact_urn";
 
 export function dataApi(rest: RestClient): DataApi {
   return {
-    createUploadLocation: ({ project, domain }, { name, md5, folder }, signal) => {
+    createUploadLocation: async ({ project, domain }, { name, md5, folder }, signal) => {
       const contentMd5 = btoa(String.fromCharCode(...md5));
-      return rest.call(PATH, { method: "POST", body: { project, domain, filename: name, contentMd5, filenameRoot: folder ?? "" }, signal });
+      const body = { project, domain, filename: name, contentMd5, filenameRoot: folder ?? "" };
+      const answer = await rest.call<UploadAnswer>(PATH, { method: "POST", body, signal });
+      return { signedUrl: answer.signed_url ?? "", nativeUrl: answer.native_url ?? "", headers: answer.headers ?? {} };
     },
     createDownloadLocation: (address) => rest.call(PATH, { query: { native_url: address } }),
   };

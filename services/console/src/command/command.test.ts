@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { readType } from "../literal/type/read-type.js";
 import { curlCommand } from "./curl.js";
 import { flytectlCommand } from "./flytectl.js";
+import { flyteTsCommand } from "./flyte-ts.js";
 import { highlight } from "./highlight.js";
 import type { CommandInput, LaunchFacts } from "./launch-facts.js";
 import { pyflyteCommand } from "./pyflyte.js";
@@ -94,6 +95,12 @@ test("flytectl reads a file, and says which settings it has no place for", () =>
 test("curl sends the call as it is", () => {
   const command = curlCommand(facts, true);
   expect(command).toContain("Bearer $FLYTE_TS_TOKEN");
+  expect(JSON.parse(command.slice(command.indexOf("{"), command.lastIndexOf("}") + 1))).toEqual(facts.request);
+});
+
+test("flyte-ts reads the call", () => {
+  const command = flyteTsCommand(facts);
+  expect(command).toMatch(/^npx flyte-ts launch --endpoint localhost:30080 - <<'EOF'\n{/);
   expect(JSON.parse(command.slice(command.indexOf("{"), command.lastIndexOf("}") + 1))).toEqual(facts.request);
 });
 

@@ -3,6 +3,7 @@ import { isGiven } from "../format/given.js";
 import type { Data } from "../literal/data/data.js";
 import { formatData } from "../literal/data/json-text.js";
 import { formatFloat } from "../literal/scalar/number.js";
+import type { FieldType, UnionVariant } from "../literal/type/field-type.js";
 import { type CommandInput, endpointOf, type LaunchFacts } from "./launch-facts.js";
 import { plainData } from "../literal/convert/plain-data.js";
 import { joinLines, quote } from "./shell.js";
@@ -36,14 +37,32 @@ function optionOf({ name, type, literal }: CommandInput): string | undefined {
   const { primitive, union } = literal.scalar ?? {};
   if (isGiven(union?.value)) {
     // pyflyte takes the first variant that the text fits.
-    const variants = type.kind === "union" ? type.variants.filter(({ type: { kind } }) => kind !== "none") : [];
-    const [first] = variants;
     if (isGiven(union.value.scalar?.noneType)) return "";
-    return variants.length === 1 && first !== undefined ? textOption(name, union.value) : undefined;
+    return isChosen(type, literal) ? textOption(name, union.value) : undefined;
   }
   if (isGiven(primitive?.boolean)) return primitive.boolean ? `--${name}` : `--no_${name}`;
   return textOption(name, literal);
 }
+
+/** Texts that pyflyte takes for a kind of value; a kind that is missing may take any. */
+const TAKES: Readonly<Record<string, RegExp>> = {
+  integer: /^\s*[+-]?\d+\s*$/,
+  float: /^\s*[+-]?(\d+\.?\d*|\.\d+|nan|inf)(e[+-]?\d+)?\s*$/i,
+  boolean: /^(true|false|1|0|yes|no|on|off|t|f|y|n)$/i,
+  string: /(?:)/,
+};
+
+/** Reports whether pyflyte takes the variant of a literal: the first that fits, texts last. */
+function isChosen(type: FieldType, literal: CommandInput["literal"]): boolean {
+  const value = literal.scalar?.union?.value;
+  const data = isGiven(value) ? plainData(value, NESTED) : undefined;
+  if (type.kind !== "union" || data === undefined) return type.kind === "union" && type.variants.filter(isValue).length === 1;
+  const variants = type.variants.filter(isValue).toSorted((a, b) => Number(a.type.kind === "string") - Number(b.type.kind === "string"));
+  const first = variants.find((variant) => TAKES[variant.type.kind]?.test(textOf(data)) ?? true);
+  return variants.length === 1 || JSON.stringify(first?.literalType) === JSON.stringify(literal.scalar?.union?.type);
+}
+
+const isValue = ({ type }: UnionVariant): boolean => type.kind !== "none";
 
 function textOption(name: string, literal: CommandInput["literal"]): string | undefined {
   const { datetime, duration } = literal.scalar?.primitive ?? {};

@@ -42,13 +42,11 @@ export async function sendFiles(
   for (const file of files) {
     const name = isFolder ? nameInFolder(file) : file.name;
     const location = await api.createUploadLocation(scope, { name, md5: await md5Of(file, signal), ...(isFolder && { folder }) }, signal);
-    const headers = Object.fromEntries(
-      Object.entries(location.headers ?? {}).filter(([header]) => !FORBIDDEN.includes(header.toLowerCase())),
-    );
-    await put({ url: location.signedUrl ?? "", headers }, file, (bytes) => progress((sent + bytes) / total), signal);
+    const headers = Object.fromEntries(Object.entries(location.headers).filter(([header]) => !FORBIDDEN.includes(header.toLowerCase())));
+    await put({ url: location.signedUrl, headers }, file, (bytes) => progress((sent + bytes) / total), signal);
     sent += file.size;
     progress(sent / total);
-    const own = location.nativeUrl ?? "";
+    const own = location.nativeUrl;
     address = isFolder ? own.slice(0, -name.length - 1) : own;
   }
   return address;

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { curlCommand } from "../../command/curl.js";
 import { flytectlCommand } from "../../command/flytectl.js";
+import { flyteTsCommand } from "../../command/flyte-ts.js";
 import { highlight } from "../../command/highlight.js";
 import type { LaunchFacts } from "../../command/launch-facts.js";
 import { pyflyteCommand } from "../../command/pyflyte.js";
@@ -22,6 +23,7 @@ interface CommandPaneProps {
 const COMMANDS = {
   pyflyte: pyflyteCommand,
   Python: pythonProgram,
+  "flyte-ts": flyteTsCommand,
   flytectl: flytectlCommand,
   curl: curlCommand,
   JSON: ({ request }: LaunchFacts) => requestJson(request),

@@ -2,6 +2,7 @@ import type { LaunchPlanJson } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb
 import { describe, expect, test } from "vitest";
 import { differences } from "../../literal/convert/differences.js";
 import { readItems } from "../../literal/convert/read-items.js";
+import type { FieldType } from "../../literal/type/field-type.js";
 import { launchSearch } from "../../route/launch-search.js";
 import { createDraftStore } from "./draft-store.js";
 import { buildRequest } from "./launch-request.js";
@@ -141,12 +142,12 @@ test.each([
 ])("%j is pasted as %j", (pasted, items) => expect(readItems({ kind: "float" }, pasted)).toEqual(items));
 
 test("differences are those of the fields", () => {
-  const type = {
+  const type: FieldType = {
     kind: "object",
     name: "P",
     encoding: "msgpack",
     fields: () => [{ name: "rate", type: { kind: "float" }, required: true, description: "" }],
-  } as const;
+  };
   expect(differences(type, { fields: { rate: "0.1" } }, { fields: { rate: "0.01" } }, "params")).toEqual([
     { path: "params.rate", before: "0.1", after: "0.01" },
   ]);
