@@ -287,6 +287,9 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     await journey(async ({ page, open }) => {
       await open(`${execution("fails")}/nodeId/n0/taskId/journeys.fails.n0/attempt/0/view/logs`);
       expect(page.url()).toBe(`${origin}/console${execution("fails")}?node=n0&attempt=0`);
+      // pyflyte prints it after a registration.
+      await open(`${SCOPE}/workflow/journeys.fails/version/1`);
+      expect(page.url()).toBe(`${origin}/console${SCOPE}/workflows/journeys.fails?tab=versions&v=1`);
     });
   });
 

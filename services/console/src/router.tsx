@@ -9,7 +9,7 @@ import { executionsSearch } from "./route/executions-search.js";
 import { launchSearch } from "./route/launch-search.js";
 import { entitySearch, listSearch } from "./route/list-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
-import { stockAttempt, stockList } from "./route/stock-path.js";
+import { stockAttempt, stockList, stockVersion } from "./route/stock-path.js";
 
 export interface RouterContext {
   readonly app: App;
@@ -74,6 +74,14 @@ const attempt = createRoute({
     });
   },
 });
+/** Versions of entities, as pyflyte and the stock console name them. */
+const version = createRoute({
+  getParentRoute: () => scope,
+  path: "/$kind/$name/version/$version",
+  beforeLoad: ({ params }) => {
+    redirect({ href: stockVersion(params), replace: true, throw: true });
+  },
+});
 const validateList = (raw: Record<string, unknown>) => listSearch.write(listSearch.read(raw));
 const validateEntity = (raw: Record<string, unknown>) => entitySearch.write(entitySearch.read(raw));
 const workflows = createRoute({
@@ -132,6 +140,7 @@ const audit = createRoute({
 });
 
 const pages = [
+  version,
   automation,
   audit,
   home,
