@@ -7,21 +7,16 @@ import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
 import { useApp } from "../../app/app.js";
 import { nodeTablePath } from "../../node-table/table-path.js";
-import { lazy, Suspense } from "react";
-import { Errors } from "./errors.js";
+import { Suspense } from "react";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
 import { ExecutionJsonView } from "./execution-json-view.js";
-import { InputsAndOutputs } from "./inputs-and-outputs.js";
+import { Errors, GraphTab, InputsAndOutputs, Settings } from "./lazy-views.js";
 import { errorGroupsQuery, executionQuery } from "./queries.js";
-import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
 import { useTableStream } from "./timeline/use-table-stream.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
-
-/** Loaded when it is opened. */
-const GraphTab = lazy(() => import("./graph/graph-tab.js").then(({ GraphTab: component }) => ({ default: component })));
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 
@@ -68,18 +63,16 @@ export function ExecutionPage() {
       <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
       <div className={styles.content}>
-        {data !== undefined && tab === "errors" && (
-          <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
-        )}
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
-        {tab === "graph" && client !== undefined && (
-          <Suspense>
-            <GraphTab executionKey={key} client={client} search={search} onChange={change} />
-          </Suspense>
-        )}
-        {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
-        {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
-        {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
+        <Suspense>
+          {data !== undefined && tab === "errors" && (
+            <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
+          )}
+          {tab === "graph" && client !== undefined && <GraphTab executionKey={key} client={client} search={search} onChange={change} />}
+          {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
+          {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
+          {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
+        </Suspense>
       </div>
     </div>
   );

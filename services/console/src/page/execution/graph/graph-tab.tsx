@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { pathOf } from "@flyte-ts/client/browser";
 import type { ExecutionKey } from "../../../api/scope.js";
 import { classes } from "../../../control/classes.js";
@@ -8,7 +8,7 @@ import type { GraphClient } from "../../../graph/graph-client.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
-import { NodePane } from "../timeline/node-pane.js";
+import { NodePane } from "../lazy-views.js";
 import styles from "../timeline/timeline-tab.module.css";
 import { GraphView } from "./graph-view.js";
 import { PlannedNode } from "./planned-node.js";
@@ -37,9 +37,11 @@ function OpenGraph({ executionKey, client, graph, search, onChange }: GraphTabPr
   };
   const hasPane = node !== "" || planned !== undefined;
   return (
-    <div className={hasPane ? classes(styles.split, search.pane === "log" && styles.log) : styles.whole}>
+    <div className={hasPane ? classes(styles.split, search.pane !== "" && styles.wide) : styles.whole}>
       <GraphView client={client} graph={graph} selected={node === "" ? undefined : node} onSelect={select} />
-      {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      <Suspense>
+        {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      </Suspense>
       {node === "" && planned !== undefined && <PlannedNode node={planned} onClose={() => setPlanned(undefined)} />}
     </div>
   );

@@ -1,10 +1,10 @@
-import { useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import type { ExecutionKey } from "../../../api/scope.js";
 import { classes } from "../../../control/classes.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
-import { NodePane } from "./node-pane.js";
+import { NodePane } from "../lazy-views.js";
 import { markComplete, markFirstRows } from "./page-marks.js";
 import styles from "./timeline-tab.module.css";
 import { TimelineView } from "./timeline-view.js";
@@ -32,7 +32,9 @@ export function TimelineTab({ executionKey, client, search, onChange }: Timeline
   return (
     <div className={node === "" ? styles.whole : classes(styles.split, search.pane !== "" && styles.wide)}>
       <TimelineView title="Nodes" client={client} selected={node} onSelect={select} />
-      {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      <Suspense>
+        {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      </Suspense>
     </div>
   );
 }
