@@ -26,7 +26,19 @@ export interface ConsoleFigures {
   /** Frames per second of the slowest twentieth while the timeline zooms, pans and scrolls. */
   readonly slowFramesPerSecond: number;
   readonly longestTaskMs: number;
+  /** The same of the page with the graph: from the navigation until it is drawn, ms. */
+  readonly graphMs: number;
+  readonly graphKilobytes: number;
+  readonly graphElements: number;
+  /** While the graph zooms from the whole to its cards and back, and pans. */
+  readonly graphSlowFramesPerSecond: number;
+  readonly graphLongestTaskMs: number;
 }
+
+type GraphFigures = Pick<
+  ConsoleFigures,
+  "graphMs" | "graphKilobytes" | "graphElements" | "graphSlowFramesPerSecond" | "graphLongestTaskMs"
+>;
 
 const VIEWPORT = { width: 1440, height: 900 };
 const TIMEOUT_MS = 60_000;
@@ -35,9 +47,12 @@ const STEP_MS = 50;
 /** Marks that the page sets when it has drawn. */
 const FIRST_ROWS = "console:first-rows";
 const COMPLETE = "console:complete";
+const GRAPH = "console:graph";
+/** Time in which the phases of the nodes have come to a graph that is drawn. */
+const SETTLED_MS = 3_000;
 
 /**
- * Opens the timeline of an execution in Chromium and moves through it.
+ * Opens the timeline and the graph of an execution in Chromium and moves through them.
  *
  * @throws Error without Chromium, or when the page does not show the table in a minute.
  */
@@ -46,17 +61,37 @@ export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFi
   if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   try {
-    return await measurePage(browser, options);
+    return { ...(await measurePage(browser, options)), ...(await measureGraph(browser, options)) };
   } finally {
     await browser.close();
   }
 }
 
-async function measurePage(browser: Browser, { endpoint, project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
+const addressOf = ({ endpoint, project, domain, name }: ConsoleOptions, tab: string): string =>
+  `http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=${tab}`;
+
+async function measureGraph(browser: Browser, options: ConsoleOptions): Promise<GraphFigures> {
+  const page = await browser.newPage({ viewport: VIEWPORT });
+  const traffic = recordTraffic(page);
+  await page.goto(addressOf(options, "graph"));
+  const graphMs = await markOf(page, GRAPH);
+  await page.waitForTimeout(SETTLED_MS);
+  const { bytes } = await traffic();
+  const frames = await frameTimesOf(page, () => moveThroughGraph(page));
+  return {
+    graphMs: Math.round(graphMs),
+    graphKilobytes: Math.round(bytes / 1_024),
+    graphElements: (await page.evaluate("document.querySelectorAll('*').length")) as number,
+    graphSlowFramesPerSecond: Math.round(frames.slowFramesPerSecond),
+    graphLongestTaskMs: Math.round(frames.longestTaskMs),
+  };
+}
+
+async function measurePage(browser: Browser, options: ConsoleOptions): Promise<Omit<ConsoleFigures, keyof GraphFigures>> {
   const page = await browser.newPage({ viewport: VIEWPORT });
   const session = await page.context().newCDPSession(page);
   const traffic = recordTraffic(page);
-  await page.goto(`http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
+  await page.goto(addressOf(options, "timeline"));
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
   const { requests, bytes } = await traffic();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
@@ -79,22 +114,40 @@ async function markOf(page: Page, mark: string): Promise<number> {
   return (await found.jsonValue()) as number;
 }
 
+/** Runs the steps of a gesture, which the screen follows one by one. */
+async function repeat(page: Page, step: (index: number) => Promise<void>): Promise<void> {
+  for (let index = 0; index < GESTURE_STEPS; index++) {
+    await step(index);
+    await page.waitForTimeout(STEP_MS);
+  }
+}
+
 /** Zooms into the timeline and out again, pans, and scrolls through its rows. */
 async function moveThroughTimeline(page: Page): Promise<void> {
   await page.mouse.move((VIEWPORT.width * 2) / 3, (VIEWPORT.height * 2) / 3);
-  const repeat = async (step: (index: number) => Promise<void>): Promise<void> => {
-    for (let index = 0; index < GESTURE_STEPS; index++) {
-      await step(index);
-      await page.waitForTimeout(STEP_MS);
-    }
-  };
   await page.keyboard.down("Control");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
   await page.keyboard.up("Control");
   await page.keyboard.down("Shift");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
   await page.keyboard.up("Shift");
-  await repeat(() => page.mouse.wheel(0, 5_000));
+  await repeat(page, () => page.mouse.wheel(0, 5_000));
+}
+
+/** Zooms into the graph, pans there, zooms out half way, pans again, and zooms out. */
+async function moveThroughGraph(page: Page): Promise<void> {
+  await page.mouse.move(VIEWPORT.width / 2, (VIEWPORT.height * 2) / 3);
+  const zoom = async (deltaY: number): Promise<void> => {
+    await page.keyboard.down("Control");
+    await repeat(page, () => page.mouse.wheel(0, deltaY));
+    await page.keyboard.up("Control");
+  };
+  const pan = (): Promise<void> => repeat(page, (index) => page.mouse.wheel(index < GESTURE_STEPS / 2 ? 60 : -60, 30));
+  await zoom(-40);
+  await pan();
+  await zoom(20);
+  await pan();
+  await zoom(40);
 }
 
 async function heapBytes(session: CDPSession): Promise<number> {

@@ -127,14 +127,12 @@ test("each kind of node names its entity and its graph, and marks of workflows a
 });
 
 test("any graph has the nodes and edges of its closure", () => {
-  const edges = fc
-    .integer({ min: 1, max: 40 })
-    .chain((nodes) =>
-      fc.record({
-        nodes: fc.constant(nodes),
-        pairs: fc.uniqueArray(fc.tuple(fc.nat({ max: nodes - 1 }), fc.nat({ max: nodes - 1 })), { selector: String }),
-      }),
-    );
+  const edges = fc.integer({ min: 1, max: 40 }).chain((nodes) =>
+    fc.record({
+      nodes: fc.constant(nodes),
+      pairs: fc.uniqueArray(fc.tuple(fc.nat({ max: nodes - 1 }), fc.nat({ max: nodes - 1 })), { selector: String }),
+    }),
+  );
   fc.assert(
     fc.property(edges, ({ nodes, pairs }) => {
       const forward = pairs.filter(([from, to]) => from < to);
