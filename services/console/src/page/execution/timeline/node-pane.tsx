@@ -18,6 +18,7 @@ import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
+import { LaunchedExecution } from "./launched-execution.js";
 import { useNodeChanges } from "./use-node-changes.js";
 
 interface NodePaneProps {
@@ -60,6 +61,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
         </p>
       )}
+      <LaunchedExecution id={closure?.workflowNodeMetadata?.executionId} />
       {attempts.data !== undefined && attempts.data.length > 0 && (
         <Segments label="Part of the node" choices={PARTS} current={isLog ? "log" : ""} onChoose={(pane) => onChange({ pane })} />
       )}
