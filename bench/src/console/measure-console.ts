@@ -1,4 +1,4 @@
-import { type CDPSession, chromium, type Page } from "playwright-core";
+import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { findChromium } from "@flyte-ts/test-servers";
 import { frameTimesOf } from "./frame-times.js";
 import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
@@ -26,7 +26,19 @@ export interface ConsoleFigures {
   /** Frames per second of the slowest twentieth while the timeline zooms, pans and scrolls. */
   readonly slowFramesPerSecond: number;
   readonly longestTaskMs: number;
+  /** The same of the page with the graph: from the navigation until it is drawn, ms. */
+  readonly graphMs: number;
+  readonly graphKilobytes: number;
+  readonly graphElements: number;
+  /** While the graph zooms from the whole to its cards and back, and pans. */
+  readonly graphSlowFramesPerSecond: number;
+  readonly graphLongestTaskMs: number;
 }
+
+type GraphFigures = Pick<
+  ConsoleFigures,
+  "graphMs" | "graphKilobytes" | "graphElements" | "graphSlowFramesPerSecond" | "graphLongestTaskMs"
+>;
 
 const VIEWPORT = { width: 1440, height: 900 };
 const TIMEOUT_MS = 60_000;
@@ -35,11 +47,14 @@ const STEP_MS = 50;
 /** Marks that the page sets when it has drawn. */
 const FIRST_ROWS = "console:first-rows";
 const COMPLETE = "console:complete";
+const GRAPH = "console:graph";
+/** Time in which the phases of the nodes have come to a graph that is drawn. */
+const SETTLED_MS = 3_000;
 
 /** A browser that opens the execution's page. */
 export interface ConsoleBench {
   /**
-   * Opens the timeline with a cold cache and moves through it.
+   * Opens the timeline and then the graph, each with a cold cache, and moves through them.
    *
    * @throws Error when the page does not show the table in a minute.
    */
@@ -60,12 +75,8 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   return {
     async measure() {
-      const context = await browser.newContext({ viewport: VIEWPORT });
-      try {
-        return await measurePage(await context.newPage(), proxy, options);
-      } finally {
-        await context.close();
-      }
+      const timeline = await withPage(browser, (page) => measureTimeline(page, proxy, options));
+      return { ...timeline, ...(await withPage(browser, (page) => measureGraph(page, proxy, options))) };
     },
     async close() {
       await browser.close();
@@ -74,10 +85,43 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
   };
 }
 
-async function measurePage(page: Page, proxy: CountingProxy, { project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
+/** Opens a page in a context of its own, without cache. */
+async function withPage<Figures>(browser: Browser, measure: (page: Page) => Promise<Figures>): Promise<Figures> {
+  const context = await browser.newContext({ viewport: VIEWPORT });
+  try {
+    return await measure(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+const addressOf = (endpoint: string, { project, domain, name }: ConsoleOptions, tab: string): string =>
+  `http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=${tab}`;
+
+async function measureGraph(page: Page, proxy: CountingProxy, options: ConsoleOptions): Promise<GraphFigures> {
+  proxy.take();
+  await page.goto(addressOf(proxy.endpoint, options, "graph"));
+  const graphMs = await markOf(page, GRAPH);
+  await page.waitForTimeout(SETTLED_MS);
+  const { bytes } = proxy.take();
+  const frames = await frameTimesOf(page, () => moveThroughGraph(page));
+  return {
+    graphMs: Math.round(graphMs),
+    graphKilobytes: Math.round(bytes / 1_024),
+    graphElements: (await page.evaluate("document.querySelectorAll('*').length")) as number,
+    graphSlowFramesPerSecond: Math.round(frames.slowFramesPerSecond),
+    graphLongestTaskMs: Math.round(frames.longestTaskMs),
+  };
+}
+
+async function measureTimeline(
+  page: Page,
+  proxy: CountingProxy,
+  options: ConsoleOptions,
+): Promise<Omit<ConsoleFigures, keyof GraphFigures>> {
   const session = await page.context().newCDPSession(page);
   proxy.take();
-  await page.goto(`http://${proxy.endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
+  await page.goto(addressOf(proxy.endpoint, options, "timeline"));
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
   const { requests, bytes } = proxy.take();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
@@ -100,22 +144,40 @@ async function markOf(page: Page, mark: string): Promise<number> {
   return (await found.jsonValue()) as number;
 }
 
+/** Runs the steps of a gesture, which the screen follows one by one. */
+async function repeat(page: Page, step: (index: number) => Promise<void>): Promise<void> {
+  for (let index = 0; index < GESTURE_STEPS; index++) {
+    await step(index);
+    await page.waitForTimeout(STEP_MS);
+  }
+}
+
 /** Zooms into the timeline and out again, pans, and scrolls through its rows. */
 async function moveThroughTimeline(page: Page): Promise<void> {
   await page.mouse.move((VIEWPORT.width * 2) / 3, (VIEWPORT.height * 2) / 3);
-  const repeat = async (step: (index: number) => Promise<void>): Promise<void> => {
-    for (let index = 0; index < GESTURE_STEPS; index++) {
-      await step(index);
-      await page.waitForTimeout(STEP_MS);
-    }
-  };
   await page.keyboard.down("Control");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
   await page.keyboard.up("Control");
   await page.keyboard.down("Shift");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
   await page.keyboard.up("Shift");
-  await repeat(() => page.mouse.wheel(0, 5_000));
+  await repeat(page, () => page.mouse.wheel(0, 5_000));
+}
+
+/** Zooms into the graph, pans there, zooms out half way, pans again, and zooms out. */
+async function moveThroughGraph(page: Page): Promise<void> {
+  await page.mouse.move(VIEWPORT.width / 2, (VIEWPORT.height * 2) / 3);
+  const zoom = async (deltaY: number): Promise<void> => {
+    await page.keyboard.down("Control");
+    await repeat(page, () => page.mouse.wheel(0, deltaY));
+    await page.keyboard.up("Control");
+  };
+  const pan = (): Promise<void> => repeat(page, (index) => page.mouse.wheel(index < GESTURE_STEPS / 2 ? 60 : -60, 30));
+  await zoom(-40);
+  await pan();
+  await zoom(20);
+  await pan();
+  await zoom(40);
 }
 
 async function heapBytes(session: CDPSession): Promise<number> {

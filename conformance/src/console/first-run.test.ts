@@ -10,6 +10,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { approveGate, startGraphExecution } from "./graph-workflow.fixture.js";
 import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
 
 const chromium = findChromium();
@@ -283,6 +284,44 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     });
   });
 
+  test("the graph follows its nodes, and is moved through by keys and by clicks", async () => {
+    await startGraphExecution(access.client, "graph");
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${execution("graph")}?tab=graph`);
+      const list = page.getByRole("listbox", { name: "Nodes of the graph" });
+      const current = page.getByRole("option").first();
+      await current.waitFor({ state: "attached" });
+      await list.focus();
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^load, task · n0, succeeded; 0 before, 1 after/);
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^inner, workflow · 2 nodes, succeeded, open/);
+      await page.getByText("6 nodes shown").waitFor();
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^gate, approval · n2, waiting/);
+      await expectSound();
+      await approveGate(access.client, "graph");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^gate, approval · n2, succeeded/);
+      await page.keyboard.press("Space");
+      await page.getByRole("complementary", { name: "Node n2" }).waitFor();
+      expect(new URL(page.url()).searchParams.get("node")).toBe("n2");
+      await page.keyboard.press("t");
+      await page.getByRole("row", { name: /gate|n2/, selected: true }).waitFor();
+      await page.keyboard.press("t");
+      await page.keyboard.press("g");
+      await list.waitFor();
+      await page.getByRole("complementary", { name: "Node n2" }).getByRole("button", { name: "Close" }).click();
+      await clickAnyNode(page);
+      await expect.poll(() => new URL(page.url()).searchParams.get("node")).toMatch(/^n\d/);
+    });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/workflows/journeys.graph?tab=graph`);
+      await page.getByRole("option").first().waitFor({ state: "attached" });
+      await expectSound();
+    });
+    await ended("graph");
+  });
+
   test("an address of the stock console leads to the node of the execution", async () => {
     await journey(async ({ page, open }) => {
       await open(`${execution("fails")}/nodeId/n0/taskId/journeys.fails.n0/attempt/0/view/logs`);
@@ -300,7 +339,14 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     ["forced colours", { forcedColors: "active" }],
   ] as const)("each page is sound: %s", { timeout: 300_000 }, async (_, options) => {
     await journey(async ({ page, open, expectSound }) => {
-      const pages = ["", "/executions", "/executions/fails", "/executions/works?tab=timeline", "/executions/works?tab=io"];
+      const pages = [
+        "",
+        "/executions",
+        "/executions/fails",
+        "/executions/works?tab=timeline",
+        "/executions/works?tab=io",
+        "/executions/works?tab=graph",
+      ];
       for (const path of [
         ...pages,
         "/executions/works?tab=settings",
@@ -320,3 +366,18 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     }, options);
   });
 });
+
+/** Moves the pointer over the drawing until it is over a node, and clicks there. */
+async function clickAnyNode(page: WatchedPage["page"]): Promise<void> {
+  const canvas = page.locator("[data-over]");
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error("the graph has no drawing");
+  const step = 30;
+  for (let y = step; y < box.height; y += step)
+    for (let x = step; x < box.width; x += step) {
+      await page.mouse.move(box.x + x, box.y + y);
+      if ((await canvas.getAttribute("data-over")) !== "true") continue;
+      return page.mouse.click(box.x + x, box.y + y);
+    }
+  throw new Error("the drawing has no node");
+}

@@ -111,14 +111,18 @@ class GraphEncoder {
   }
 
   #encodeEdges(graph: SourceGraph, nodes: readonly SourceNode[]): { count: number; from: Uint8Array; to: Uint8Array } {
-    const rows = new Map(nodes.map(({ id }, row) => [id, row]));
+    const rows = new Map<string, number>();
+    for (const [row, { id }] of nodes.entries()) rows.set(id, row);
     const edges: number[] = [];
-    readEdges(graph, (fromId, toId) => {
-      const [from, to] = [rows.get(fromId), rows.get(toId)];
-      // Both rows in one number, so that edges sort without objects.
-      if (from !== undefined && to !== undefined && from !== to) edges.push(from * MAX_NODES + to);
-      if (edges.length + this.#edges > MAX_EDGES) throw new StoredMessageError(`the workflow has more than ${MAX_EDGES} edges`);
-    });
+    readEdges(
+      graph,
+      (id) => rows.get(id),
+      (from, to) => {
+        // Both rows in one number, so that edges sort without objects.
+        edges.push(from * MAX_NODES + to);
+        if (edges.length + this.#edges > MAX_EDGES) throw new StoredMessageError(`the workflow has more than ${MAX_EDGES} edges`);
+      },
+    );
     this.#edges += edges.length;
     const [froms, tos] = [new ByteSink(edges.length), new ByteSink(edges.length)];
     let before = 0;

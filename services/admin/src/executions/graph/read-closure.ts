@@ -70,7 +70,7 @@ function readWorkflow(span: Span): SourceGraph {
 
 function readTemplate(span: Span, graph: SourceGraph): void {
   walkFields(span, (field, value) => {
-    if (field === TEMPLATE.id) graph.workflow = readIdentifier(value).key;
+    if (field === TEMPLATE.id) graph.workflow = keyOf(value);
     if (field === TEMPLATE.nodes) graph.nodes.push(readNode(value, 0));
     if (field === TEMPLATE.failureNode) graph.failureNode = readNode(value, 0);
   });
@@ -97,16 +97,15 @@ function readNode(span: Span, depth: number): SourceNode {
 function readTask(span: Span, node: SourceNode): void {
   node.kind = NodeKind.TASK;
   walkFields(span, (field, value) => {
-    if (field === 1) node.entity = readIdentifier(value).name;
+    if (field === 1) node.entity = nameOf(value);
   });
 }
 
 function readReference(span: Span, node: SourceNode): void {
   walkFields(span, (field, value) => {
     if (field !== REFERENCE.launchPlan && field !== REFERENCE.subWorkflow) return;
-    const { name, key } = readIdentifier(value);
-    node.entity = name;
-    if (field === REFERENCE.subWorkflow) [node.kind, node.workflow] = [NodeKind.WORKFLOW, key];
+    node.entity = nameOf(value);
+    if (field === REFERENCE.subWorkflow) [node.kind, node.workflow] = [NodeKind.WORKFLOW, keyOf(value)];
     else node.kind = NodeKind.LAUNCH_PLAN;
   });
 }
@@ -133,22 +132,41 @@ function readArray(span: Span, node: SourceNode, depth: number): void {
   });
 }
 
-function readIdentifier(span: Span): { readonly name: string; readonly key: string } {
-  const parts: Record<number, string> = {};
+/** Name of an identifier. */
+function nameOf(span: Span): string {
+  let name = "";
+  walkFields(span, (field, value) => {
+    if (field === IDENTIFIER.name) name = textOf(value);
+  });
+  return name;
+}
+
+/** Text that differs between identifiers. */
+function keyOf(span: Span): string {
+  const parts: string[] = [];
   walkFields(span, (field, value) => {
     parts[field] = textOf(value);
   });
   const { project, domain, name, version } = IDENTIFIER;
-  return { name: parts[name] ?? "", key: JSON.stringify([project, domain, name, version].map((field) => parts[field] ?? "")) };
+  return JSON.stringify([parts[project], parts[domain], parts[name], parts[version]]);
 }
 
-/** Reads the edges of a graph: calls `edge` with the ids of both nodes. */
-export function readEdges({ downstream }: SourceGraph, edge: (from: string, to: string) => void): void {
+/** Reads the edges of a graph between nodes that `rowOf` knows: calls `edge` with both rows. */
+export function readEdges(
+  { downstream }: SourceGraph,
+  rowOf: (id: string) => number | undefined,
+  edge: (from: number, to: number) => void,
+): void {
   for (const entry of downstream) {
-    let from = "";
+    let from: number | undefined;
     walkFields(entry, (field, value) => {
-      if (field === 1) from = textOf(value);
-      if (field === 2) walkFields(value, (_, id) => edge(from, textOf(id)));
+      if (field === 1) from = rowOf(textOf(value));
+      if (field !== 2 || from === undefined) return;
+      const begin = from;
+      walkFields(value, (_, id) => {
+        const to = rowOf(textOf(id));
+        if (to !== undefined && to !== begin) edge(begin, to);
+      });
     });
   }
 }

@@ -5,6 +5,8 @@ const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 const MAX_VARINT_BYTES = 10;
+/** Bytes from here on are followed by others of the same number. */
+const BYTE_WITH_MORE = 128;
 
 /** Part of an encoded message: a message in it, or a text. */
 export interface Span {
@@ -22,6 +24,11 @@ export interface Span {
 export function walkFields({ bytes, from, to }: Span, visit: (field: number, value: Span) => void): void {
   let at = from;
   const varint = (): number => {
+    const first = at < to ? (bytes[at] as number) : BYTE_WITH_MORE;
+    if (first < BYTE_WITH_MORE) {
+      at++;
+      return first;
+    }
     let [value, scale] = [0, 1];
     for (let read = 0; read < MAX_VARINT_BYTES && at < to; read++, scale *= 128) {
       const byte = bytes[at++] ?? 0;

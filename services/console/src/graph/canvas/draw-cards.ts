@@ -15,6 +15,8 @@ const TEXT_RIGHT = 9;
 /** Place of the squares in a closed node. */
 const SQUARES = { left: 11, top: 46, right: 11, bottom: 20 } as const;
 const MAX_SQUARE = 9;
+/** Room of the time at the bottom of a closed node. */
+const TIME_ROOM = 48;
 
 /** Draws nodes as cards with their names, those that are open around what they contain. */
 export function drawCards(context: GraphContext, frame: GraphFrame, nodes: readonly number[]): void {
@@ -73,30 +75,30 @@ function drawStripe(context: GraphContext, { x, y, height }: Card, colour: strin
   context.fill();
 }
 
-function drawTexts(
-  context: GraphContext,
-  { scene, states, colours, nowMs, durationText }: GraphFrame,
-  { node, x, y, width, flags }: Card,
-): void {
+function drawTexts(context: GraphContext, { scene, states, colours, nowMs, durationText }: GraphFrame, card: Card): void {
+  const { node, x, y, width, height, flags } = card;
+  const opens = (flags & SceneFlag.opens) !== 0;
   const runMs = nodeRunMs(states, node, nowMs);
   const time = runMs === undefined ? "" : durationText(runMs);
   const attempts = (states.attempts[node] as number) > 1 ? ` · attempt ${states.attempts[node]}` : "";
-  // A wide card has room for the time below, so that the name is not cut.
-  const isTimeBelow = (flags & SceneFlag.opens) !== 0;
-  const room = width - TEXT_LEFT - TEXT_RIGHT - ((flags & SceneFlag.opens) === 0 ? 0 : 14);
+  const room = width - TEXT_LEFT - TEXT_RIGHT - (opens ? 14 : 0);
   const timeRoom = time === "" ? 0 : time.length * SMALL_LETTER + 6;
+  const name = nodeName(scene, node);
+  // The time stands where it cuts no name: beside it, below it, or at the bottom of a large card.
+  const isTimeBeside = !opens && name.length * NAME_LETTER + timeRoom <= room;
+  const timeY = isTimeBeside ? 20.5 : opens && (flags & SceneFlag.open) === 0 ? height - 7 : 36;
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.fillStyle = colours.ink;
   context.font = `600 12.5px ${colours.fontFamily}`;
-  context.fillText(cut(nodeName(scene, node), (room - (isTimeBelow ? 0 : timeRoom)) / NAME_LETTER), x + TEXT_LEFT, y + 20.5);
+  context.fillText(cut(name, room / NAME_LETTER), x + TEXT_LEFT, y + 20.5);
   context.fillStyle = colours.inkSoft;
   context.font = `11px ${colours.fontFamily}`;
   const kind = `${nodeKind(scene, node)}${(flags & SceneFlag.launches) !== 0 ? " ↗" : ""}${attempts}`;
-  context.fillText(cut(kind, (room - (isTimeBelow ? timeRoom : 0)) / SMALL_LETTER), x + TEXT_LEFT, y + 36);
+  context.fillText(cut(kind, (room - (timeY === 36 ? timeRoom : 0)) / SMALL_LETTER), x + TEXT_LEFT, y + 36);
   if (time === "") return;
   context.textAlign = "right";
-  context.fillText(time, x + width - TEXT_RIGHT, y + (isTimeBelow ? 36 : 20.5));
+  context.fillText(time, x + width - TEXT_RIGHT, y + timeY);
 }
 
 /** Shortens a text to a number of letters. */
@@ -143,7 +145,7 @@ function drawSquares(context: GraphContext, { states, colours }: GraphFrame, { n
   context.fillStyle = colours.inkSoft;
   context.font = `11px ${colours.fontFamily}`;
   context.textAlign = "left";
-  context.fillText(cut(squareWords(states, node), room.width / SMALL_LETTER), x + SQUARES.left, y + height - 7);
+  context.fillText(cut(squareWords(states, node), (room.width - TIME_ROOM) / SMALL_LETTER), x + SQUARES.left, y + height - 7);
 }
 
 /** Returns the side of squares of which `count` fit into a room. */

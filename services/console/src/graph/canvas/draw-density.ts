@@ -4,7 +4,7 @@ import { seenRect } from "./camera.js";
 import type { GraphContext, GraphFrame } from "./graph-frame.js";
 
 /** Least size of a cell. */
-const MIN_CELL_PX = 5;
+const MIN_CELL_PX = 5.5;
 const MIN_ALPHA = 0.4;
 /** Opacity of what has not begun, against what has. */
 const FAINT = 0.55;

@@ -33,12 +33,16 @@ export function countDensity({ x, y, state, width, height, cellWidth, cellHeight
   const nodes = new Float64Array(x.length);
   for (let node = 0; node < nodes.length; node++)
     nodes[node] = Math.floor((y[node] as number) / cellHeight) * LINE + Math.floor((x[node] as number) / cellWidth);
-  let cells = gather(nodes, (node, counts, at) => void (counts[at + (state[node] as number)] as number)++);
+  const gridOf = (scale: number): Grid => ({
+    columns: Math.floor(width / cellWidth / scale) + 1,
+    rows: Math.floor(height / cellHeight / scale) + 1,
+  });
+  let cells = gather(nodes, gridOf(1), (node, counts, at) => void (counts[at + (state[node] as number)] as number)++);
   const levels = [levelOf(cells, cellWidth, cellHeight)];
   for (let scale = 2; Math.max(width / cellWidth, height / cellHeight) * 2 > MAX_LAST_CELLS * scale; scale *= 2) {
     const finer = cells;
     const halved = finer.keys.map((key) => Math.floor(Math.floor(key / LINE) / 2) * LINE + Math.floor((key % LINE) / 2));
-    cells = gather(halved, (cell, counts, at) => {
+    cells = gather(halved, gridOf(scale), (cell, counts, at) => {
       for (let each = 0; each < STATES; each++) (counts[at + each] as number) += finer.counts[cell * STATES + each] as number;
     });
     levels.push(levelOf(cells, cellWidth * scale, cellHeight * scale));
@@ -49,25 +53,45 @@ export function countDensity({ x, y, state, width, height, cellWidth, cellHeight
 /** Factor of the row in the key of a cell. */
 const LINE = 2 ** 26;
 
+/** Grids of more cells are looked up in a map. */
+const MAX_DENSE_CELLS = 4_000_000;
+
+/** Numbers of cells in both directions. */
+interface Grid {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 interface Cells {
   readonly keys: Float64Array;
   /** Numbers of nodes by cell and state. */
   readonly counts: Int32Array;
 }
 
-/** Sums up what has the same key. */
-function gather(keys: Float64Array, add: (index: number, counts: Int32Array, at: number) => void): Cells {
-  const placeOf = new Map<number, number>();
+/** Sums up what has the same key, in the order in which keys first occur. */
+function gather(keys: Float64Array, { columns, rows }: Grid, add: (index: number, counts: Int32Array, at: number) => void): Cells {
+  const isSmall = columns * rows <= MAX_DENSE_CELLS;
+  const dense = new Int32Array(isSmall ? columns * rows : 0);
+  const sparse = new Map<number, number>();
+  const found = new Float64Array(keys.length);
   const places = new Int32Array(keys.length);
+  let length = 0;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as number;
-    let place = placeOf.get(key);
-    if (place === undefined) placeOf.set(key, (place = placeOf.size));
-    places[index] = place;
+    const cell = Math.floor(key / LINE) * columns + (key % LINE);
+    // Places count from 1: 0 is a cell that has not occurred.
+    let place = isSmall ? (dense[cell] as number) : (sparse.get(cell) ?? 0);
+    if (place === 0) {
+      found[length++] = key;
+      place = length;
+      if (isSmall) dense[cell] = place;
+      else sparse.set(cell, place);
+    }
+    places[index] = place - 1;
   }
-  const counts = new Int32Array(placeOf.size * STATES);
+  const counts = new Int32Array(length * STATES);
   for (let index = 0; index < keys.length; index++) add(index, counts, (places[index] as number) * STATES);
-  return { keys: Float64Array.from(placeOf.keys()), counts };
+  return { keys: found.slice(0, length), counts };
 }
 
 function levelOf({ keys, counts }: Cells, cellWidth: number, cellHeight: number): DensityLevel {

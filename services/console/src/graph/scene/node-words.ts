@@ -55,7 +55,8 @@ export function stateName({ state }: SceneStates, node: number): GraphStateName 
 export function nodeRunMs({ started, ended }: SceneStates, node: number, nowMs: number): number | undefined {
   const start = started[node] as number;
   if (start === Number.POSITIVE_INFINITY) return undefined;
-  return Math.max(Math.min(ended[node] as number, Math.max(nowMs, start)) - start, 0);
+  const end = ended[node] as number;
+  return Math.max((end === Number.POSITIVE_INFINITY ? nowMs : end) - start, 0);
 }
 
 /** Says name, kind, state and neighbours of a node, for those who do not see the drawing. */

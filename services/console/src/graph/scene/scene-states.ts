@@ -1,5 +1,5 @@
 import { countDensity } from "../layout/density.js";
-import { CARD, COLUMN_GAP, GAP_Y } from "../layout/metrics.js";
+import { CARD, GAP_Y } from "../layout/metrics.js";
 import type { BuiltScene, SceneGraph } from "./build-scene.js";
 import type { KnownGraph } from "./graph-set.js";
 import { NOT_BEGUN } from "./node-phase.js";
@@ -80,7 +80,7 @@ function densityOf({ x, y, width, height, flags, totalWidth, totalHeight }: Scen
     state: Uint8Array.from(shown, (node) => state[node] as number),
     width: totalWidth,
     height: totalHeight,
-    cellWidth: CARD.width + COLUMN_GAP,
+    cellWidth: CARD.height + GAP_Y,
     cellHeight: CARD.height + GAP_Y,
   });
 }

@@ -22,6 +22,7 @@ import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
+import { LaunchedExecution } from "./launched-execution.js";
 import { useNodeChanges } from "./use-node-changes.js";
 
 /** Question of a gate, whose code is loaded when a node may be one. */
@@ -74,6 +75,7 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
         </p>
       )}
+      <LaunchedExecution id={closure?.workflowNodeMetadata?.executionId} />
       {attempts.data !== undefined && attempts.data.length > 0 && (
         <Segments
           label="Part of the node"
