@@ -242,6 +242,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await row.getByText("paused").waitFor();
       await row.getByRole("button", { name: "Delete" }).click();
       await page.getByText("There are no triggers").waitFor();
+      expect(new URL(page.url()).search).toBe("?tab=triggers");
     });
     await access.client.admin.updateLaunchPlan({ id, state: LaunchPlanState.INACTIVE });
     await ended("hourly");
