@@ -230,6 +230,7 @@ const CONSOLE_ROOMS = [
   "entity",
   "node-table",
   "timeline",
+  "graph",
   "log",
   "page",
 ];

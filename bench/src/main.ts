@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
-import { measureConsole } from "./console/measure-console.js";
+import { startConsoleBench } from "./console/measure-console.js";
+import { seedGraph } from "./console/seed-graph.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
-import { seedDatabase, parseRateArgs } from "./rate/parse-args.js";
+import { parseRateArgs, seedDatabase, withDatabase } from "./rate/parse-args.js";
 import { SEEDED_PREFIX } from "./rate/seed-database.js";
 import { measureIngest } from "./rate/measure-ingest.js";
 import { measureRate, newestNames } from "./rate/measure-rate.js";
@@ -33,7 +34,8 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
   watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
                                     --stack local instead of --data starts a stack
        npm run bench -- [--repeat R] console NODES
-  console NODES                     opens the timeline of an execution with NODES nodes in Chromium, on a stack of its own
+  console NODES                     opens the timeline and the graph of an execution with NODES nodes in Chromium, on a
+                                    stack of its own
        npm run bench -- --data DIR fill ROWS [NODES]
   fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
        npm run bench -- --table
@@ -156,11 +158,14 @@ async function measurePages(): Promise<number> {
     const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
     if (workload !== undefined) await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
     await seedDatabase(own.dataDir, { project, domain, rows: 1, nodes: nodes ?? 0 });
-    for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) {
-      const figures = await measureConsole({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
-      print({ nodes, ...figures });
+    await withDatabase(own.dataDir, (db) => seedGraph(db, { project, domain, nodes: nodes ?? 0 }));
+    const bench = await startConsoleBench({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
+    try {
+      for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) print({ nodes, ...(await bench.measure()) });
+      return 0;
+    } finally {
+      await bench.close();
     }
-    return 0;
   } finally {
     await own.stop();
   }

@@ -1,7 +1,7 @@
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { findChromium } from "@flyte-ts/test-servers";
 import { frameTimesOf } from "./frame-times.js";
-import { recordTraffic } from "./traffic.js";
+import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
 
 export interface ConsoleOptions {
   /** Address of admin, `host:port`. */
@@ -26,7 +26,19 @@ export interface ConsoleFigures {
   /** Frames per second of the slowest twentieth while the timeline zooms, pans and scrolls. */
   readonly slowFramesPerSecond: number;
   readonly longestTaskMs: number;
+  /** The same of the page with the graph: from the navigation until it is drawn, ms. */
+  readonly graphMs: number;
+  readonly graphKilobytes: number;
+  readonly graphElements: number;
+  /** While the graph zooms from the whole to its cards and back, and pans. */
+  readonly graphSlowFramesPerSecond: number;
+  readonly graphLongestTaskMs: number;
 }
+
+type GraphFigures = Pick<
+  ConsoleFigures,
+  "graphMs" | "graphKilobytes" | "graphElements" | "graphSlowFramesPerSecond" | "graphLongestTaskMs"
+>;
 
 const VIEWPORT = { width: 1440, height: 900 };
 const TIMEOUT_MS = 60_000;
@@ -35,30 +47,83 @@ const STEP_MS = 50;
 /** Marks that the page sets when it has drawn. */
 const FIRST_ROWS = "console:first-rows";
 const COMPLETE = "console:complete";
+const GRAPH = "console:graph";
+/** Time in which the phases of the nodes have come to a graph that is drawn. */
+const SETTLED_MS = 3_000;
+
+/** A browser that opens the execution's page. */
+export interface ConsoleBench {
+  /**
+   * Opens the timeline and then the graph, each with a cold cache, and moves through them.
+   *
+   * @throws Error when the page does not show the table in a minute.
+   */
+  measure(): Promise<ConsoleFigures>;
+  close(): Promise<void>;
+}
 
 /**
- * Opens the timeline of an execution in Chromium and moves through it.
+ * Starts Chromium, which all measurements share as a person's browser does: each has a context of
+ * its own, without cache.
  *
- * @throws Error without Chromium, or when the page does not show the table in a minute.
+ * @throws Error without Chromium.
  */
-export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFigures> {
+export async function startConsoleBench(options: ConsoleOptions): Promise<ConsoleBench> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
+  const proxy = await startCountingProxy(options.endpoint);
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return {
+    async measure() {
+      const timeline = await withPage(browser, (page) => measureTimeline(page, proxy, options));
+      return { ...timeline, ...(await withPage(browser, (page) => measureGraph(page, proxy, options))) };
+    },
+    async close() {
+      await browser.close();
+      proxy.close();
+    },
+  };
+}
+
+/** Opens a page in a context of its own, without cache. */
+async function withPage<Figures>(browser: Browser, measure: (page: Page) => Promise<Figures>): Promise<Figures> {
+  const context = await browser.newContext({ viewport: VIEWPORT });
   try {
-    return await measurePage(browser, options);
+    return await measure(await context.newPage());
   } finally {
-    await browser.close();
+    await context.close();
   }
 }
 
-async function measurePage(browser: Browser, { endpoint, project, domain, name }: ConsoleOptions): Promise<ConsoleFigures> {
-  const page = await browser.newPage({ viewport: VIEWPORT });
+const addressOf = (endpoint: string, { project, domain, name }: ConsoleOptions, tab: string): string =>
+  `http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=${tab}`;
+
+async function measureGraph(page: Page, proxy: CountingProxy, options: ConsoleOptions): Promise<GraphFigures> {
+  proxy.take();
+  await page.goto(addressOf(proxy.endpoint, options, "graph"));
+  const graphMs = await markOf(page, GRAPH);
+  await page.waitForTimeout(SETTLED_MS);
+  const { bytes } = proxy.take();
+  const frames = await frameTimesOf(page, () => moveThroughGraph(page));
+  return {
+    graphMs: Math.round(graphMs),
+    graphKilobytes: Math.round(bytes / 1_024),
+    graphElements: (await page.evaluate("document.querySelectorAll('*').length")) as number,
+    graphSlowFramesPerSecond: Math.round(frames.slowFramesPerSecond),
+    graphLongestTaskMs: Math.round(frames.longestTaskMs),
+  };
+}
+
+async function measureTimeline(
+  page: Page,
+  proxy: CountingProxy,
+  options: ConsoleOptions,
+): Promise<Omit<ConsoleFigures, keyof GraphFigures>> {
   const session = await page.context().newCDPSession(page);
-  const traffic = recordTraffic(page);
-  await page.goto(`http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=timeline`);
+  proxy.take();
+  await page.goto(addressOf(proxy.endpoint, options, "timeline"));
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
-  const { requests, bytes } = await traffic();
+  const { requests, bytes } = proxy.take();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
   return {
     firstRowsMs: Math.round(firstRowsMs),
@@ -79,22 +144,40 @@ async function markOf(page: Page, mark: string): Promise<number> {
   return (await found.jsonValue()) as number;
 }
 
+/** Runs the steps of a gesture, which the screen follows one by one. */
+async function repeat(page: Page, step: (index: number) => Promise<void>): Promise<void> {
+  for (let index = 0; index < GESTURE_STEPS; index++) {
+    await step(index);
+    await page.waitForTimeout(STEP_MS);
+  }
+}
+
 /** Zooms into the timeline and out again, pans, and scrolls through its rows. */
 async function moveThroughTimeline(page: Page): Promise<void> {
   await page.mouse.move((VIEWPORT.width * 2) / 3, (VIEWPORT.height * 2) / 3);
-  const repeat = async (step: (index: number) => Promise<void>): Promise<void> => {
-    for (let index = 0; index < GESTURE_STEPS; index++) {
-      await step(index);
-      await page.waitForTimeout(STEP_MS);
-    }
-  };
   await page.keyboard.down("Control");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? -120 : 120));
   await page.keyboard.up("Control");
   await page.keyboard.down("Shift");
-  await repeat((index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
+  await repeat(page, (index) => page.mouse.wheel(0, index < GESTURE_STEPS / 2 ? 200 : -200));
   await page.keyboard.up("Shift");
-  await repeat(() => page.mouse.wheel(0, 5_000));
+  await repeat(page, () => page.mouse.wheel(0, 5_000));
+}
+
+/** Zooms into the graph, pans there, zooms out half way, pans again, and zooms out. */
+async function moveThroughGraph(page: Page): Promise<void> {
+  await page.mouse.move(VIEWPORT.width / 2, (VIEWPORT.height * 2) / 3);
+  const zoom = async (deltaY: number): Promise<void> => {
+    await page.keyboard.down("Control");
+    await repeat(page, () => page.mouse.wheel(0, deltaY));
+    await page.keyboard.up("Control");
+  };
+  const pan = (): Promise<void> => repeat(page, (index) => page.mouse.wheel(index < GESTURE_STEPS / 2 ? 60 : -60, 30));
+  await zoom(-40);
+  await pan();
+  await zoom(20);
+  await pan();
+  await zoom(40);
 }
 
 async function heapBytes(session: CDPSession): Promise<number> {

@@ -1,4 +1,4 @@
-import { createPool } from "@flyte-ts/postgres";
+import { createPool, type Database } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { seedExecutions, type SeedOptions } from "./seed-database.js";
 import type { RateOptions } from "./measure-rate.js";
@@ -23,14 +23,19 @@ export function parseRateArgs([call, ...rest]: readonly string[], flags: RateFla
 /** Timeout of a statement over all rows, ms. */
 const STATEMENT_MS = 1_200_000;
 
-/** Inserts executions into the database of the local stack in `data`. */
-export async function seedDatabase(data: string, options: SeedOptions): Promise<{ readonly added: number; readonly nodesAdded: number }> {
+/** Uses the database of the local stack in `data`. */
+export async function withDatabase<Result>(data: string, use: (db: Database) => Promise<Result>): Promise<Result> {
   const logger = createLogger({ service: "bench", level: "warn" });
   const url = readStackConfig(data).databaseUrl;
   const db = createPool({ url, logger, maxConnections: 1, statementTimeoutMs: STATEMENT_MS, applicationName: "flyte-ts bench" });
   try {
-    return await seedExecutions(db, options);
+    return await use(db);
   } finally {
     await db.close();
   }
+}
+
+/** Inserts executions into the database of the local stack in `data`. */
+export function seedDatabase(data: string, options: SeedOptions): Promise<{ readonly added: number; readonly nodesAdded: number }> {
+  return withDatabase(data, (db) => seedExecutions(db, options));
 }

@@ -4,6 +4,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
+import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
@@ -25,6 +26,7 @@ export const METHODS: readonly DescMethod[] = [
   TokenService,
   ClusterService,
   ErrorService,
+  GraphService,
   HistoryService,
   LiveService,
   MyAccessService,

@@ -1,14 +1,36 @@
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { waitForEnd } from "../stack/executions.js";
+import { registerMapTask } from "../stack/map-task.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { approveGate, startGraphExecution } from "./graph-workflow.fixture.js";
 import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
+const PATIENT = { timeout: 60_000 };
+/** Tries to read what belongs to the console and to leave its frame, and says what it could do. */
+const HOSTILE_DECK = `<!doctype html><body><script>
+const tried = [];
+const attempt = async (name, act) => {
+  try { await act(); tried.push(name + " done"); } catch { tried.push(name + " refused"); }
+};
+(async () => {
+  await attempt("cookie", () => document.cookie);
+  await attempt("storage", () => localStorage.getItem("flyte-ts.preferences"));
+  await attempt("parent", () => parent === window ? Promise.reject(new Error()) : parent.document.title);
+  await attempt("navigation", () => { if (top === window) throw new Error(); top.location = "https://evil.example/"; });
+  await attempt("call", () => fetch("/api/v1/projects"));
+  document.body.append(tried.join(", "));
+})();
+</script>`;
 const execution = (name: string): string => `${SCOPE}/executions/${name}`;
 
 describe.runIf(chromium !== undefined)("the console of a local stack", () => {
@@ -85,6 +107,65 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     });
   });
 
+  test("items of a map are found by their state or index, and lead to their logs", async () => {
+    // More items than the tree shows one by one.
+    const container = { image: "shell:1", command: ["sh", "-c"], args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 17"] };
+    const launchPlan = await registerMapTask(access.client, { name: "journeys.map", size: 240, container });
+    await access.client.admin.createExecution({ ...TARGET, name: "map", spec: { launchPlan, metadata: {} } });
+    await ended("map");
+    await journey(async ({ page, open }) => {
+      await open(`${execution("map")}?tab=timeline&node=n0`);
+      await page.getByRole("button", { name: "Items" }).click();
+      const items = page.getByRole("treegrid", { name: "Items" });
+      await items.getByRole("row", { name: /^1 failed/ }).click();
+      await items.getByRole("row", { name: /^17\b.*failed/ }).click();
+      await page.getByText("item 17", { exact: true }).waitFor();
+      expect(new URL(page.url()).search).toBe("?tab=timeline&node=n0&item=17&pane=log");
+      await page.getByRole("button", { name: "Items" }).click();
+      await page.getByLabel("Index of an item").fill("203");
+      await page.keyboard.press("Enter");
+      await page.getByText("item 203", { exact: true }).waitFor();
+    });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${execution("map")}?tab=timeline&node=n0&pane=items`);
+      await page.getByRole("treegrid", { name: "Items" }).getByRole("row").first().waitFor();
+      await expectSound();
+      await open(`${execution("map")}?tab=timeline&node=n0&item=17&pane=log`);
+      await page.getByText("item 17", { exact: true }).waitFor();
+      await expectSound();
+    });
+  }, 300_000);
+
+  test("a hostile deck runs without the origin of the console", async () => {
+    await start("deck", "sleep 300");
+    const id = { executionId: { ...TARGET, name: "deck" }, nodeId: "n0" };
+    const { signedUrl, nativeUrl } = await access.client.dataProxy.createUploadLocation({
+      project: TARGET.project,
+      domain: TARGET.domain,
+      filename: "deck.html",
+      filenameRoot: "decks",
+    });
+    expect((await fetch(signedUrl, { method: "PUT", body: HOSTILE_DECK })).status).toBe(200);
+    await expect.poll(async () => (await access.client.admin.getNodeExecution({ id })).closure?.phase, PATIENT).toBe(Phase.RUNNING);
+    await access.client.admin.createNodeEvent({ event: { id, phase: Phase.SUCCEEDED, occurredAt: timestampNow(), deckUri: nativeUrl } });
+    await journey(async ({ page, open }) => {
+      const foreign: string[] = [];
+      page.on("request", (request) => {
+        if (!request.url().startsWith(origin)) foreign.push(request.url());
+      });
+      await open(`${execution("deck")}?tab=timeline&node=n0&pane=deck`);
+      const deck = page.frameLocator('iframe[title="Deck of n0"]');
+      await deck.getByText("cookie refused, storage refused, parent refused, navigation refused, call refused").waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/console${execution("deck")}`);
+      expect(foreign).toEqual([]);
+      // Opened alone, it has no origin either.
+      await page.goto(`${origin}/console/deck/${TARGET.project}/${TARGET.domain}/deck/n0`);
+      await page.getByText(/^cookie refused, storage refused.*call refused$/).waitFor();
+    });
+    await access.client.admin.terminateExecution({ id: id.executionId, cause: "the journey is over" });
+    await ended("deck");
+  });
+
   test("an abort needs a cause, which the page then shows", async () => {
     await start("sleeps", "sleep 300");
     await journey(async ({ page, open, expectSound }) => {
@@ -118,6 +199,52 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await expect.poll(() => page.getByText(/Aborted.*the journey is over/).count()).toBe(1);
     });
     await ended("waits");
+  });
+
+  test("a schedule is deactivated, and a trigger is made, paused and deleted", async () => {
+    await start("hourly", "exit 0");
+    const workflowId = { ...TARGET, resourceType: ResourceType.WORKFLOW, name: "journeys.hourly" };
+    const id = { ...TARGET, resourceType: ResourceType.LAUNCH_PLAN, name: "journeys.scheduled" };
+    const schedule = { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "0 * * * *" } } };
+    await access.client.admin.createLaunchPlan({ id, spec: { workflowId, entityMetadata: { schedule } } });
+    const toast = (page: Page, text: string | RegExp) => page.getByRole("status").getByText(text).waitFor();
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/launchPlans/journeys.scheduled`);
+      await page.getByRole("button", { name: "Activate" }).click();
+      await toast(page, "Version 1 of journeys.scheduled is activated");
+      await open(`${SCOPE}/automation`);
+      const row = page.getByRole("table", { name: "Schedules" }).getByRole("row", { name: /journeys.scheduled/ });
+      await row.waitFor();
+      await expectSound();
+      await row.getByRole("button", { name: "Deactivate" }).click();
+      await toast(page, "Deactivated journeys.scheduled");
+      await page.getByText("No launch plan runs on a schedule").waitFor();
+    });
+    await access.client.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/automation?tab=triggers`);
+      await page.getByText("There are no triggers").waitFor();
+      await page.getByRole("button", { name: "New trigger" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("on-push");
+      await page.getByLabel("Starts the launch plan").fill("journeys.scheduled");
+      await page.getByRole("button", { name: "GitHub sends" }).click();
+      await expectSound();
+      await page.getByRole("button", { name: "Create" }).click();
+      await page
+        .getByRole("dialog", { name: "Secret of on-push" })
+        .getByText(/\/api\/v1\/trigger_webhooks\//)
+        .waitFor();
+      await expectSound();
+      await page.getByRole("button", { name: "Done" }).click();
+      const row = page.getByRole("table", { name: "Triggers" }).getByRole("row", { name: /on-push/ });
+      await row.getByText("a webhook of GitHub arrives").waitFor();
+      await row.getByRole("button", { name: "Pause" }).click();
+      await row.getByText("paused").waitFor();
+      await row.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("There are no triggers").waitFor();
+    });
+    await access.client.admin.updateLaunchPlan({ id, state: LaunchPlanState.INACTIVE });
+    await ended("hourly");
   });
 
   test("several are selected by keys and relaunched, with a result for each", async () => {
@@ -157,10 +284,51 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     });
   });
 
+  test("the graph follows its nodes, and is moved through by keys and by clicks", async () => {
+    await startGraphExecution(access.client, "graph");
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${execution("graph")}?tab=graph`);
+      const list = page.getByRole("listbox", { name: "Nodes of the graph" });
+      const current = page.getByRole("option").first();
+      await current.waitFor({ state: "attached" });
+      await list.focus();
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^load, task · n0, succeeded; 0 before, 1 after/);
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^inner, workflow · 2 nodes, succeeded, open/);
+      await page.getByText("6 nodes shown").waitFor();
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^gate, approval · n2, waiting/);
+      await expectSound();
+      await approveGate(access.client, "graph");
+      await expect.poll(() => current.textContent(), { timeout: 60_000 }).toMatch(/^gate, approval · n2, succeeded/);
+      await page.keyboard.press("Space");
+      await page.getByRole("complementary", { name: "Node n2" }).waitFor();
+      expect(new URL(page.url()).searchParams.get("node")).toBe("n2");
+      await page.keyboard.press("t");
+      await page.getByRole("row", { name: /gate|n2/, selected: true }).waitFor();
+      await page.keyboard.press("t");
+      await page.keyboard.press("g");
+      await list.waitFor();
+      await page.getByRole("complementary", { name: "Node n2" }).getByRole("button", { name: "Close" }).click();
+      await clickAnyNode(page);
+      await expect.poll(() => new URL(page.url()).searchParams.get("node")).toMatch(/^n\d/);
+    });
+    await journey(async ({ page, open, expectSound }) => {
+      await open(`${SCOPE}/workflows/journeys.graph?tab=graph`);
+      await page.getByRole("option").first().waitFor({ state: "attached" });
+      await expectSound();
+    });
+    await ended("graph");
+  });
+
   test("an address of the stock console leads to the node of the execution", async () => {
     await journey(async ({ page, open }) => {
       await open(`${execution("fails")}/nodeId/n0/taskId/journeys.fails.n0/attempt/0/view/logs`);
       expect(page.url()).toBe(`${origin}/console${execution("fails")}?node=n0&attempt=0`);
+      // pyflyte prints it after a registration.
+      await open(`${SCOPE}/workflow/journeys.fails/version/1`);
+      expect(page.url()).toBe(`${origin}/console${SCOPE}/workflows/journeys.fails?tab=versions&v=1`);
     });
   });
 
@@ -171,7 +339,14 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     ["forced colours", { forcedColors: "active" }],
   ] as const)("each page is sound: %s", { timeout: 300_000 }, async (_, options) => {
     await journey(async ({ page, open, expectSound }) => {
-      const pages = ["", "/executions", "/executions/fails", "/executions/works?tab=timeline", "/executions/works?tab=io"];
+      const pages = [
+        "",
+        "/executions",
+        "/executions/fails",
+        "/executions/works?tab=timeline",
+        "/executions/works?tab=io",
+        "/executions/works?tab=graph",
+      ];
       for (const path of [
         ...pages,
         "/executions/works?tab=settings",
@@ -179,6 +354,8 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
         "/launchPlans",
         "/launchPlans/journeys.works",
         "/tasks",
+        "/automation?tab=triggers",
+        "/audit",
       ]) {
         await open(`${SCOPE}${path}`);
         await page.waitForLoadState("networkidle");
@@ -189,3 +366,18 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     }, options);
   });
 });
+
+/** Moves the pointer over the drawing until it is over a node, and clicks there. */
+async function clickAnyNode(page: WatchedPage["page"]): Promise<void> {
+  const canvas = page.locator("[data-over]");
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error("the graph has no drawing");
+  const step = 30;
+  for (let y = step; y < box.height; y += step)
+    for (let x = step; x < box.width; x += step) {
+      await page.mouse.move(box.x + x, box.y + y);
+      if ((await canvas.getAttribute("data-over")) !== "true") continue;
+      return page.mouse.click(box.x + x, box.y + y);
+    }
+  throw new Error("the drawing has no node");
+}

@@ -1,13 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { createKubeClient, type KubeClient, type KubeObject, NODES, PODS } from "@flyte-ts/kubernetes";
 import { findKwok, startKwok, startScheduler } from "@flyte-ts/test-servers";
 import { type LocalServer } from "@flyte-ts/local-servers";
@@ -16,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "../stack/control-plane.fixture.js";
 import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
 import { cpuSecondsOf } from "../stack/cpu-time.js";
+import { registerMapTask } from "../stack/map-task.js";
 import { TARGET } from "../stack/shell-tasks.js";
 
 const POD_COUNT = Number(process.env.MANY_PODS ?? 1_000);
@@ -79,7 +75,7 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
   }, 120_000);
 
   test(`${POD_COUNT} pods all complete with few API calls each`, async () => {
-    const launchPlan = await registerMapTask(client, POD_COUNT);
+    const launchPlan = await registerMapTask(client, { name: "many", size: POD_COUNT, container: { image: "none:1", command: ["true"] } });
     const id = { project: TARGET.project, domain: TARGET.domain, name: "many" };
     const [dataPlane] = plane.dataPlanes;
     const pids = {
@@ -141,57 +137,4 @@ function countServiceRequests(text: string): Map<string, number> {
     calls.set(what, (calls.get(what) ?? 0) + 1);
   }
   return calls;
-}
-
-/** Registers a map task over a list of integers with a container and no outputs. */
-async function registerMapTask(client: FlyteClient, size: number) {
-  const id = (resourceType: ResourceType, name: string) => create(IdentifierSchema, { ...TARGET, resourceType, name });
-  const [taskId, workflowId, launchPlanId] = [
-    id(ResourceType.TASK, "one"),
-    id(ResourceType.WORKFLOW, "many"),
-    id(ResourceType.LAUNCH_PLAN, "many"),
-  ];
-  const integer = { type: { case: "simple" as const, value: SimpleType.INTEGER } };
-  const inputs = { variables: { a: { type: { type: { case: "collectionType" as const, value: integer } } } } };
-  const task = create(TaskTemplateSchema, {
-    id: taskId,
-    type: "container",
-    metadata: { runtime: { type: 1, version: "1", flavor: "test" }, retries: { retries: 0 } },
-    interface: { inputs, outputs: {} },
-    target: { case: "container", value: { image: "none:1", command: ["true"] } },
-  });
-  await client.admin.createTask({ id: taskId, spec: { template: task } });
-  const one = (value: number) => ({
-    value: {
-      case: "scalar" as const,
-      value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value: BigInt(value) } } } },
-    },
-  });
-  const bindings = Array.from({ length: size }, (_, index) => ({ value: one(index).value }));
-  const template = create(WorkflowTemplateSchema, {
-    id: workflowId,
-    metadata: {},
-    metadataDefaults: {},
-    interface: {},
-    nodes: [
-      {
-        id: "n0",
-        metadata: { name: "map" },
-        inputs: [{ var: "a", binding: { value: { case: "collection" as const, value: { bindings } } } }],
-        target: {
-          case: "arrayNode" as const,
-          value: {
-            node: {
-              id: "n0",
-              metadata: { name: "one" },
-              target: { case: "taskNode" as const, value: { reference: { case: "referenceId" as const, value: taskId } } },
-            },
-          },
-        },
-      },
-    ],
-  });
-  await client.admin.createWorkflow({ id: workflowId, spec: { template } });
-  await client.admin.createLaunchPlan({ id: launchPlanId, spec: { workflowId, entityMetadata: {} } });
-  return launchPlanId;
 }

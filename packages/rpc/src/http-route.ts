@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
 /** Context of a plain HTTP handler besides the request. */
 export interface HttpContext {
@@ -17,7 +18,15 @@ export interface HttpContext {
    * when other requests use too much memory. CANCELLED when the request breaks off.
    */
   readonly readBody: (maxBytes: number) => Promise<Uint8Array>;
+  /** Calls a method of the server as the client of this request, who must be permitted to. */
+  readonly call: CallMethod;
 }
+
+/** @throws RpcError of the method, of authentication or of authorization. */
+export type CallMethod = <Method extends DescMethodUnary>(
+  method: Method,
+  request: MessageInitShape<Method["input"]>,
+) => Promise<MessageShape<Method["output"]>>;
 
 /**
  * A path outside the RPCs: uploads, the console, live streams. It takes precedence over the RPCs'

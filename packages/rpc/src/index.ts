@@ -25,7 +25,8 @@ export { RequestTooLarge } from "./intake/intake.js";
 export { toLenientJson } from "./rest/json/lenient-json.js";
 export { chooseEncoding, type Encoding } from "./rest/compression/accepted-encoding.js";
 export { isNotModified } from "./rest/entity-tag.js";
-export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
+export { httpStatusOf } from "./rest/http-status.js";
+export type { CallMethod, HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";

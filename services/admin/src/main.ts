@@ -121,7 +121,7 @@ const interceptors = [
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
   mapInfrastructureErrors,
 ];
-const pages = await consoleRoutes(config.console, logger);
+const pages = await consoleRoutes(config.console, { blobs, logger });
 const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {

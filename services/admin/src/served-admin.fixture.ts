@@ -55,7 +55,7 @@ export async function serveAdmin(
   const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
-  const pages = await consoleRoutes(deps.config.console, deps.logger);
+  const pages = await consoleRoutes(deps.config.console, deps);
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,

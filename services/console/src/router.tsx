@@ -3,12 +3,13 @@ import type { QueryClient } from "@tanstack/react-query";
 import { Frame } from "./frame/frame.js";
 import { NotFound, PageError } from "./frame/page-error.js";
 import type { App } from "./app/app.js";
+import { auditSearch, automationSearch } from "./route/automation-search.js";
 import { executionSearch } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
 import { launchSearch } from "./route/launch-search.js";
 import { entitySearch, listSearch } from "./route/list-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
-import { stockAttempt, stockList } from "./route/stock-path.js";
+import { stockAttempt, stockList, stockVersion } from "./route/stock-path.js";
 
 export interface RouterContext {
   readonly app: App;
@@ -73,6 +74,14 @@ const attempt = createRoute({
     });
   },
 });
+/** Versions of entities, as pyflyte and the stock console name them. */
+const version = createRoute({
+  getParentRoute: () => scope,
+  path: "/$kind/$name/version/$version",
+  beforeLoad: ({ params }) => {
+    redirect({ href: stockVersion(params), replace: true, throw: true });
+  },
+});
 const validateList = (raw: Record<string, unknown>) => listSearch.write(listSearch.read(raw));
 const validateEntity = (raw: Record<string, unknown>) => entitySearch.write(entitySearch.read(raw));
 const workflows = createRoute({
@@ -117,8 +126,35 @@ const launch = createRoute({
   validateSearch: (raw: Record<string, unknown>) => launchSearch.write(launchSearch.read(raw)),
   component: lazyRouteComponent(() => import("./page/launch/launch-page.js"), "LaunchPage"),
 });
+const automation = createRoute({
+  getParentRoute: () => scope,
+  path: "/automation",
+  validateSearch: (raw: Record<string, unknown>) => automationSearch.write(automationSearch.read(raw)),
+  component: lazyRouteComponent(() => import("./page/automation/automation-page.js"), "AutomationPage"),
+});
+const audit = createRoute({
+  getParentRoute: () => scope,
+  path: "/audit",
+  validateSearch: (raw: Record<string, unknown>) => auditSearch.write(auditSearch.read(raw)),
+  component: lazyRouteComponent(() => import("./page/audit/audit-page.js"), "AuditPage"),
+});
 
-const pages = [home, executions, execution, attempt, workflows, workflow, launchPlans, launchPlan, tasks, task, launch] as const;
+const pages = [
+  version,
+  automation,
+  audit,
+  home,
+  executions,
+  execution,
+  attempt,
+  workflows,
+  workflow,
+  launchPlans,
+  launchPlan,
+  tasks,
+  task,
+  launch,
+] as const;
 const tree = root.addChildren([start, projects, signedIn, stock, scope.addChildren(pages)]);
 
 /** Makes the router of the console, whose paths are those of the stock console. */

@@ -16,10 +16,13 @@ import { createPreferences } from "./session/preferences.js";
 import { createPresence } from "./session/presence.js";
 import { retryTransient } from "./session/retry.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
+import { resumeStackTraces } from "./session/stack-traces.js";
 import { reloadOnce } from "./session/stale-files.js";
 import { createStreamState } from "./session/stream-state.js";
 import { followTheme } from "./theme/theme.js";
 
+// All modules are loaded.
+resumeStackTraces();
 const clock = createClock();
 const session = createSession(clock);
 const preferences = createPreferences(globalThis.localStorage);

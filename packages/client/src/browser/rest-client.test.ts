@@ -1,7 +1,9 @@
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fromBinary } from "@bufbuild/protobuf";
+import { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { LiveService, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { Code, createRpcServer, implement, RpcError } from "@flyte-ts/rpc";
@@ -21,6 +23,7 @@ const server = createRpcServer({
       createExecution: ({ name }) => ({ id: { name } }),
       listExecutions: ({ limit, filters }) => ({ token: `${limit} ${filters}` }),
     }),
+    implement(DataProxyService, { createUploadLocation: ({ filenameRoot }) => ({ signedUrl: `http://blobs/${filenameRoot}` }) }),
     implement(LiveService, {
       async *watchExecution({ id, cursor }, { signal }) {
         opened.push(cursor);
@@ -44,6 +47,17 @@ test("calls send parameters and JSON and return JSON", async () => {
   expect(await client.call("/api/v1/executions", { method: "POST", body: { name: "n" } })).toMatchObject({ id: { name: "n" } });
   const query = { limit: 3, filters: "eq(a,b)", token: undefined };
   expect(await client.call(pathOf("api/v1/executions", "p", "d"), { query })).toMatchObject({ token: "3 eq(a,b)" });
+});
+
+test("an answer can be read as the encoded message", async () => {
+  const bytes = await client.bytes(pathOf("api/v1/tasks", "p", "d", "a", "v"));
+  expect(fromBinary(TaskSchema, bytes).shortDescription).toBe("p a");
+  await expect(client.bytes(pathOf("api/v1/tasks", "p", "d", "missing", "v"))).rejects.toMatchObject({ code: 5, message: "no such task" });
+});
+
+test("the answer to a call with a body has lowerCamelCase names", async () => {
+  const answer = await client.call("/api/v1/dataproxy/artifact_urn", { method: "POST", body: { filenameRoot: "r" } });
+  expect(answer).toMatchObject({ signedUrl: "http://blobs/r" });
 });
 
 test("a failed call is a RestError with its gRPC code", async () => {

@@ -3,6 +3,10 @@ import { readFrames } from "./frame-reader.js";
 
 /** Media type of binary streams. */
 const FRAMES = "application/x-flyte-ts-frames";
+/** Accept of the JSON form with lowerCamelCase names, also where the request has a body. */
+const CAMEL_JSON = "application/vnd.flyte-ts+json";
+/** Media type of encoded messages. */
+const BYTES = "application/octet-stream";
 
 export interface RestClientOptions {
   /** Origin of admin, without a slash at its end; default: the origin of the page. */
@@ -32,6 +36,13 @@ export interface RestClient {
    */
   call<Answer>(path: string, call?: RestCall): Promise<Answer>;
   /**
+   * Makes a unary call; resolves to its encoded answer. The browser keeps answers that do not
+   * change, and asks the server whether it may use them.
+   *
+   * @throws RestError when it fails; the signal's reason when it is aborted.
+   */
+  bytes(path: string, call?: RestCall): Promise<Uint8Array>;
+  /**
    * Makes a streaming call and yields the encoded messages. The stream ends where admin ends it.
    *
    * @throws RestError when it fails or is cut off; the signal's reason when it is aborted.
@@ -52,11 +63,12 @@ export function createRestClient({ origin = "", headers = () => ({}), fetch: sen
   };
   return {
     async call<Answer>(path: string, call: RestCall = {}) {
-      const response = await open(path, call, "*/*");
-      return (await response.json().catch((cause: unknown) => {
-        call.signal?.throwIfAborted();
-        throw new RestError(UNAVAILABLE, "the answer was cut off", response.status, { cause });
-      })) as Answer;
+      const response = await open(path, call, CAMEL_JSON);
+      return (await response.json().catch((cause: unknown) => cutOff(call, response, cause))) as Answer;
+    },
+    async bytes(path, call = {}) {
+      const response = await open(path, call, BYTES);
+      return new Uint8Array(await response.arrayBuffer().catch((cause: unknown) => cutOff(call, response, cause)));
     },
     async *stream(path, call = {}) {
       const response = await open(path, call, FRAMES);
@@ -64,6 +76,11 @@ export function createRestClient({ origin = "", headers = () => ({}), fetch: sen
       yield* readFrames(response.body, call.signal);
     },
   };
+}
+
+function cutOff({ signal }: RestCall, { status }: Response, cause: unknown): never {
+  signal?.throwIfAborted();
+  throw new RestError(UNAVAILABLE, "the answer was cut off", status, { cause });
 }
 
 /** Formats a path of identifiers: `pathOf("api/v1/tasks", project, domain)`. */

@@ -1,11 +1,12 @@
-import { createRegistry, type DescMessage, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
+import { create, createRegistry, type DescMessage, type DescMethodUnary, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
 import type { MemoryBudget } from "@flyte-ts/input-limits";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpPolicy, Rejection } from "@flyte-ts/http-policy";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
-import type { HttpRequestHead, HttpRoute } from "../http-route.js";
+import { decodeIfEncoded } from "../encoded-message.js";
+import type { CallMethod, HttpRequestHead, HttpRoute } from "../http-route.js";
 import { Intake, RequestTooLarge } from "../intake/intake.js";
 import { requestIdOf } from "../request-id.js";
 import { JSON_BODY, type RequestLimits, SMALL_REQUEST } from "../intake/request-limits.js";
@@ -251,7 +252,22 @@ class Gateway {
       signal: closedSignal(response),
       path: encoded,
       query: new URLSearchParams(query),
+      call: this.#callMethod(request, response),
     });
+  }
+
+  /** Calls methods as the client of a plain request. */
+  #callMethod(request: IncomingMessage, response: ServerResponse): CallMethod {
+    const call = async (method: DescMethodUnary, init: Record<string, unknown>): Promise<Message> => {
+      const route = this.#table.routes.find((each) => each.method === method);
+      const dispatch = route && this.#dispatches.get(route);
+      if (dispatch === undefined) throw new Error(`${method.parent.typeName}/${method.name} has no route`);
+      const context = restContext({ method, request, signal: closedSignal(response) });
+      // The guard's interceptor refuses callers who lack a right.
+      await this.#guard?.admit(context);
+      return decodeIfEncoded(await dispatch.unary(create(method.input, init), context));
+    };
+    return call as CallMethod;
   }
 }
 

@@ -14,6 +14,7 @@ const SCRIPT = "export const a = 1;\n".repeat(100);
 const INDEX = "<!doctype html><title>console</title>";
 
 const logger = createLogger({ service: "test", level: "silent" });
+const deps = { logger, blobs: { get: () => Promise.resolve(undefined) } };
 let server: RpcServer;
 let port: number;
 beforeAll(async () => {
@@ -36,7 +37,7 @@ beforeAll(async () => {
   symlinkSync(outside, join(folder, "assets", "out"));
   symlinkSync("main-abc123.js", join(folder, "assets", "inside.js"));
   symlinkSync("/nowhere", join(folder, "broken"));
-  const httpRoutes = await consoleRoutes({ folder, blobOrigins: ["https://bucket.example"] }, logger);
+  const httpRoutes = await consoleRoutes({ folder, blobOrigins: ["https://bucket.example"] }, deps);
   server = createRpcServer({ logger, services: [], httpRoutes });
   ({ port } = await server.listen({ host: "127.0.0.1", port: 0 }));
   writeFileSync(join(folder, "assets", "changed-1.txt"), "after the start");
@@ -167,7 +168,7 @@ test("a file that appeared or changed after the start is not served", async () =
 });
 
 test("without a folder there is no console; a folder without an index is an error", async () => {
-  expect(await consoleRoutes({ folder: "", blobOrigins: [] }, logger)).toEqual([]);
-  await expect(consoleRoutes({ folder: join(folder, "assets"), blobOrigins: [] }, logger)).rejects.toThrow(/has no index.html/);
-  expect(await consoleRoutes({ folder: join(outside, "none"), blobOrigins: [] }, logger)).toEqual([]);
+  expect(await consoleRoutes({ folder: "", blobOrigins: [] }, deps)).toEqual([]);
+  await expect(consoleRoutes({ folder: join(folder, "assets"), blobOrigins: [] }, deps)).rejects.toThrow(/has no index.html/);
+  expect(await consoleRoutes({ folder: join(outside, "none"), blobOrigins: [] }, deps)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { HttpRoute } from "@flyte-ts/rpc";
-import type { Logger } from "@flyte-ts/telemetry";
 import type { ConsoleConfig } from "./config.js";
+import { type DeckDeps, deckRoute } from "./deck-route.js";
 import { readConsoleFolder } from "./read-folder.js";
 import { securityHeaders } from "./security-headers.js";
 import { sendFile, sendText } from "./send-file.js";
@@ -15,12 +15,13 @@ const REVALIDATED = "no-cache";
 
 /**
  * Serves the web console to everyone: its files contain no data, and it signs its user in. A path
- * without a file below `/console` is a page of the console, which `index.html` shows. Returns no
- * route without a folder, or when the folder does not exist, as in an image without the console.
+ * without a file below `/console` is a page of the console, which `index.html` shows. Decks of
+ * nodes are served to viewers of their executions. Returns no route without a folder, or when the folder does not exist, as in an image without the console.
  *
  * @throws Error when the folder exists and cannot be read.
  */
-export async function consoleRoutes(config: ConsoleConfig, logger: Logger): Promise<HttpRoute[]> {
+export async function consoleRoutes(config: ConsoleConfig, deps: DeckDeps): Promise<HttpRoute[]> {
+  const { logger } = deps;
   if (config.folder === "") {
     logger.info("no web console: console.folder is not set");
     return [];
@@ -42,5 +43,5 @@ export async function consoleRoutes(config: ConsoleConfig, logger: Logger): Prom
     if (file === undefined) return sendText(response, 404, headers);
     await sendFile(file, request, response, { ...headers, "Cache-Control": isAsset ? UNCHANGING : REVALIDATED });
   };
-  return [ROOT, `${ROOT}/`].map((path) => ({ path, public: true, handle }));
+  return [deckRoute(deps), ...[ROOT, `${ROOT}/`].map((path) => ({ path, public: true, handle }))];
 }

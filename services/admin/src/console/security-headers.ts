@@ -28,3 +28,24 @@ export function securityHeaders({ blobOrigins }: Pick<ConsoleConfig, "blobOrigin
     "X-Frame-Options": "DENY",
   };
 }
+
+/**
+ * Headers of a deck, a page that a task wrote. Its scripts run in an opaque origin, also when its
+ * address is opened alone: they reach neither the console, nor the API, nor a cookie.
+ */
+export const DECK_HEADERS: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": [
+    "sandbox allow-scripts",
+    "default-src 'none'",
+    "script-src 'unsafe-inline' 'unsafe-eval' https:",
+    "style-src 'unsafe-inline' https:",
+    "img-src data: blob: https:",
+    "font-src data: https:",
+    "frame-ancestors 'self'",
+  ].join("; "),
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "private, no-store",
+};

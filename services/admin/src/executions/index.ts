@@ -7,6 +7,8 @@ export { ensureSingleTask } from "./create/single-task.js";
 export { dataProxyRpcs } from "./data-proxy/rpc.js";
 export type { ExecutionsDeps } from "./deps.js";
 export { errorRpcs } from "./errors/rpc.js";
+export { graphTags } from "./graph/entity-tag.js";
+export { graphRpcs } from "./graph/rpc.js";
 export { type CompletionPublisherDeps, publishCompletions, wakeParentNodes } from "./engine-notifier/publish-completions.js";
 export { publishTerminalAck } from "./engine-notifier/publish-terminal-ack.js";
 export { planExecutions } from "./execution/list.js";

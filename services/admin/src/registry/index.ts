@@ -16,7 +16,15 @@ export { resolveAttributes, resolveAttributesBatch } from "./store/attribute-loo
 export { findActiveLaunchPlan, findLaunchPlan, launchPlanEntity, type StoredLaunchPlan } from "./store/launch-plans.js";
 export { existingProjects, type FoundProject } from "./store/projects.js";
 export { findTask, taskEntity } from "./store/tasks.js";
-export { findEncodedClosure, findExpansion, findWorkflowClosure, findWorkflowInterface, workflowEntity } from "./store/workflows.js";
+export {
+  findClosureOfRow,
+  findEncodedClosure,
+  findExpansion,
+  findWorkflowClosure,
+  findWorkflowInterface,
+  findWorkflowRow,
+  workflowEntity,
+} from "./store/workflows.js";
 export { type PlatformResources, resourcesOf, type ResourceTexts } from "./task/resources.js";
 export { taskRpcs } from "./task/rpc.js";
 export { CompilerWorker } from "./workflow/compiler/compiler-worker.js";

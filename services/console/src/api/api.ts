@@ -1,5 +1,6 @@
 import type { RestClient } from "@flyte-ts/client/browser";
 import { type AccessApi, accessApi } from "./access-api.js";
+import { type AutomationApi, automationApi } from "./automation-api.js";
 import { type DataApi, dataApi } from "./data-api.js";
 import { type ExecutionApi, executionApi } from "./execution-api.js";
 import { type RegistryApi, registryApi } from "./registry-api.js";
@@ -8,6 +9,7 @@ import { type SignalApi, signalApi } from "./signal-api.js";
 /** Calls of admin that the pages make. */
 export interface Api {
   readonly access: AccessApi;
+  readonly automation: AutomationApi;
   readonly executions: ExecutionApi;
   readonly data: DataApi;
   readonly registry: RegistryApi;
@@ -17,6 +19,7 @@ export interface Api {
 export function createApi(rest: RestClient): Api {
   return {
     access: accessApi(rest),
+    automation: automationApi(rest),
     data: dataApi(rest),
     executions: executionApi(rest),
     registry: registryApi(rest),

@@ -1,5 +1,5 @@
 import type { RestClient } from "@flyte-ts/client/browser";
-import type { CreateDownloadLocationResponseJson } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import type { CreateDownloadLocationResponseJson, CreateUploadLocationResponseJson } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { Scope } from "./scope.js";
 
 /** A file that is to be uploaded. */
@@ -19,13 +19,6 @@ export interface UploadLocation {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Answer of the call, which has the names of the IDL, as Go FlyteAdmin writes them. */
-interface UploadAnswer {
-  readonly signed_url?: string;
-  readonly native_url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export interface DataApi {
   /** Signs an address to which a file can be uploaded. */
   createUploadLocation(scope: Scope, request: UploadRequest, signal: AbortSignal): Promise<UploadLocation>;
@@ -40,8 +33,8 @@ export function dataApi(rest: RestClient): DataApi {
     createUploadLocation: async ({ project, domain }, { name, md5, folder }, signal) => {
       const contentMd5 = btoa(String.fromCharCode(...md5));
       const body = { project, domain, filename: name, contentMd5, filenameRoot: folder ?? "" };
-      const answer = await rest.call<UploadAnswer>(PATH, { method: "POST", body, signal });
-      return { signedUrl: answer.signed_url ?? "", nativeUrl: answer.native_url ?? "", headers: answer.headers ?? {} };
+      const answer = await rest.call<CreateUploadLocationResponseJson>(PATH, { method: "POST", body, signal });
+      return { signedUrl: answer.signedUrl ?? "", nativeUrl: answer.nativeUrl ?? "", headers: answer.headers ?? {} };
     },
     createDownloadLocation: (address) => rest.call(PATH, { query: { native_url: address } }),
   };

@@ -8,7 +8,7 @@ import type {
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecutionGetDataResponseJson, NodeExecutionJson } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import type { GetErrorGroupsResponseJson } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
-import type { TaskExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import type { ListNodeAttemptsResponseJson } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { type ExecutionKey, listParameters, type ListQuery, type Scope } from "./scope.js";
 
 export interface ExecutionApi {
@@ -21,8 +21,8 @@ export interface ExecutionApi {
   getNode(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionJson>;
   /** Inputs and outputs of a node. */
   getNodeData(key: ExecutionKey, node: string, signal: AbortSignal): Promise<NodeExecutionGetDataResponseJson>;
-  /** Attempts of a node. */
-  listAttempts(key: ExecutionKey, node: string, signal: AbortSignal): Promise<TaskExecutionListJson>;
+  /** Attempts of a node, without the items of arrays. */
+  listAttempts(key: ExecutionKey, node: string, signal: AbortSignal): Promise<ListNodeAttemptsResponseJson>;
   create(request: ExecutionCreateRequestJson): Promise<ExecutionCreateResponseJson>;
   abort(key: ExecutionKey, cause: string): Promise<void>;
   /** Starts a new execution that takes over the nodes that succeeded. */
@@ -30,9 +30,6 @@ export interface ExecutionApi {
   /** Starts a new execution with the same inputs. */
   relaunch(key: ExecutionKey): Promise<ExecutionCreateResponseJson>;
 }
-
-/** Attempts that are shown of a node; more are very rare. */
-const MAX_ATTEMPTS = 100;
 
 export function executionApi(rest: RestClient): ExecutionApi {
   const path = ({ project, domain, name }: ExecutionKey): string => pathOf("api/v1/executions", project, domain, name);
@@ -49,7 +46,7 @@ export function executionApi(rest: RestClient): ExecutionApi {
     getNodeData: ({ project, domain, name }, node, signal) =>
       rest.call(pathOf("api/v1/data/node_executions", project, domain, name, node), { signal }),
     listAttempts: ({ project, domain, name }, node, signal) =>
-      rest.call(pathOf("api/v1/task_executions", project, domain, name, node), { query: { limit: MAX_ATTEMPTS }, signal }),
+      rest.call(pathOf("api/v1/node_attempts", project, domain, name, node), { signal }),
     create: (request) => rest.call("/api/v1/executions", { method: "POST", body: request }),
     abort: async (key, cause) => {
       await rest.call(path(key), { method: "DELETE", body: { cause } });

@@ -24,6 +24,7 @@ const PATHS = {
   bolt: "M9 2 3.800 9H7.500L7 14l5.200-7H8.500z",
   close: "m4 4 8 8M12 4l-8 8",
   plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
   check: "m3.500 8.500 3 3 6-7",
   more: "M3.500 8h.01M8 8h.01M12.500 8h.01",
   server: "M2.500 3h11v4h-11zM2.500 9h11v4h-11zM5 5h.01M5 11h.01",

@@ -20,7 +20,8 @@ const MenuPopup = lazy(() => import("./menu-popup.js").then(({ MenuPopup: compon
 
 interface MenuProps {
   readonly label: string;
-  readonly items: readonly MenuItem[];
+  /** Items, or a function that makes them when the menu opens. */
+  readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly children?: ReactNode;
   readonly icon?: IconName;
   readonly kind?: "plain" | "quiet";
@@ -64,7 +65,7 @@ export function Menu({ label, items, children, icon, kind = "plain", trigger, on
         ))}
       {open && (
         <Suspense>
-          <MenuPopup label={label} items={items} anchor={anchor} onClose={() => setOpen(false)} />
+          <MenuPopup label={label} items={typeof items === "function" ? items() : items} anchor={anchor} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatAge, formatDuration, readDurationMs } from "./duration.js";
 import { EXECUTION_PHASES, executionPhaseLook, NODE_PHASES, nodePhaseLook } from "./phase.js";
+import { formatCount } from "./count.js";
 import { formatRfc3339, formatTime, readTimeMs, zoneName } from "./time.js";
 
 test.each([
@@ -51,6 +52,22 @@ test("RFC 3339 names the same moment in every zone", () => {
       expect(readTimeMs(formatRfc3339(time.getTime(), zone))).toBe(time.getTime());
     }),
   );
+});
+
+test("local time and UTC are formatted as Intl formats their zones", () => {
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const times = fc.date({ min: new Date("1971-01-01"), max: new Date("2100-01-01"), noInvalidDate: true });
+  fc.assert(
+    fc.property(times, times, (time, now) => {
+      const shown = (zone: string) => [formatTime(time.getTime(), now.getTime(), zone), formatRfc3339(time.getTime(), zone)];
+      expect(shown("local")).toEqual(shown(own));
+      expect(shown("UTC")).toEqual(shown("Etc/UTC"));
+    }),
+  );
+});
+
+test("counts have a comma between thousands", () => {
+  expect([0, 999, 1_000, 12_345_678].map(formatCount)).toEqual(["0", "999", "1,000", "12,345,678"]);
 });
 
 test("an unknown zone is local time", () => {

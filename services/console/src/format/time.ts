@@ -3,6 +3,7 @@ export type ZoneChoice = string;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const WEEK_DAYS = 6;
+const MINUTE_MS = 60_000;
 
 /** Returns the name of the zone; an unknown name is local time. */
 export function zoneName(zone: ZoneChoice): string | undefined {
@@ -83,8 +84,30 @@ function formatOf(zone: ZoneChoice): Intl.DateTimeFormat {
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
+/** Reads the parts of a time. Local time and UTC do without Intl, which takes 40 ms to load. */
 function partsOf(timeMs: number, zone: ZoneChoice): TimeParts {
+  if (zone === "UTC") return utcParts(timeMs);
+  const name = zoneName(zone);
+  // A local time is read as if it were UTC.
+  return name === undefined ? utcParts(timeMs - new Date(timeMs).getTimezoneOffset() * MINUTE_MS) : intlParts(timeMs, zone);
+}
+
+function utcParts(timeMs: number): TimeParts {
+  const time = new Date(timeMs);
+  const [date = "", clock = ""] = time.toISOString().split("T");
+  return {
+    date,
+    clock: clock.slice(0, 8),
+    weekday: WEEKDAYS[time.getUTCDay()] ?? "",
+    day: String(time.getUTCDate()),
+    month: MONTHS[time.getUTCMonth()] ?? "",
+    year: String(time.getUTCFullYear()),
+  };
+}
+
+function intlParts(timeMs: number, zone: ZoneChoice): TimeParts {
   const of = Object.fromEntries(
     formatOf(zone)
       .formatToParts(timeMs)

@@ -1,7 +1,7 @@
 import type { IconName } from "../control/icon.js";
 
 interface Place {
-  readonly to: "" | "/executions" | "/workflows" | "/launchPlans" | "/tasks";
+  readonly to: "" | "/executions" | "/workflows" | "/launchPlans" | "/tasks" | "/automation" | "/audit";
   readonly title: string;
   readonly icon: IconName;
   /** Second key after `g`. */
@@ -15,6 +15,8 @@ export const PLACES: readonly Place[] = [
   { to: "/workflows", title: "Workflows", icon: "flow", key: "w" },
   { to: "/launchPlans", title: "Launch plans", icon: "rocket", key: "l" },
   { to: "/tasks", title: "Tasks", icon: "box", key: "t" },
+  { to: "/automation", title: "Schedules & triggers", icon: "calendar", key: "s" },
+  { to: "/audit", title: "Audit log", icon: "person", key: "a" },
 ];
 
 /** Address of a place in a project and domain. */

@@ -42,7 +42,6 @@ export function TopBar({ scope, onSearch }: { readonly scope: Scope | undefined;
 function ZoneMenu() {
   const { preferences } = useApp();
   const { zone } = usePreferences();
-  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const item = (id: string, text: string, note?: string) => ({
     id,
     text,
@@ -50,7 +49,8 @@ function ZoneMenu() {
     checked: zone === id,
     run: () => preferences.set({ zone: id }),
   });
-  return <Menu label="Time zone" icon="clock" items={[item("local", "Local time", own), item("UTC", "UTC")]} />;
+  const items = () => [item("local", "Local time", new Intl.DateTimeFormat().resolvedOptions().timeZone), item("UTC", "UTC")];
+  return <Menu label="Time zone" icon="clock" items={items} />;
 }
 
 function ThemeMenu() {

@@ -20,6 +20,14 @@ test("keys run their acts; a sequence needs its second key in time", () => {
   expect(press(map, "z")).toEqual([false]);
 });
 
+test("a key with an act of its own may begin a sequence", () => {
+  const map = createKeyMap();
+  map.add([act("t"), act("t g"), act("g e"), act("e")]);
+  expect(press(map, "t")).toEqual([true, "t"]);
+  expect(press(map, "g")).toEqual([true, "t g"]);
+  expect(press(map, "e")).toEqual([true, "e"]);
+});
+
 test("letters belong to a field while one types; ⌘K does not", () => {
   const map = createKeyMap();
   map.add([act("j"), act("mod+k")]);

@@ -46,12 +46,11 @@ export function createKeyMap(): KeyMap {
       const before = first !== undefined && timeMs - first.timeMs <= SEQUENCE_MS ? first.key : undefined;
       first = undefined;
       const act = (before === undefined ? undefined : find(`${before} ${name}`)) ?? find(name);
-      if (act !== undefined) {
-        act.run();
-        return true;
-      }
-      if (all().some(({ keys }) => keys.startsWith(`${name} `))) first = { key: name, timeMs };
-      return false;
+      // A key may have an act of its own, and begin another: `t`, and `t g`.
+      const isBeginning = all().some(({ keys }) => keys.startsWith(`${name} `));
+      if (isBeginning && act?.keys.includes(" ") !== true) first = { key: name, timeMs };
+      act?.run();
+      return act !== undefined;
     },
   };
 }

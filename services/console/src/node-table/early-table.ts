@@ -1,5 +1,6 @@
 import type { NodeTableClient } from "./node-table-client.js";
 import { startNodeTable } from "./start-worker.js";
+import { encodedNodeTablePath } from "./table-path.js";
 
 /** Pages of executions; the API names them by the same parts, encoded alike. */
 const PAGE = /^\/console\/projects\/([^/]+)\/domains\/([^/]+)\/executions\/([^/]+)\/?$/;
@@ -8,11 +9,6 @@ const UNUSED_MS = 15_000;
 
 let early: { readonly path: string; readonly client: NodeTableClient; readonly timer: ReturnType<typeof setTimeout> } | undefined;
 
-/** Path of an execution's node table by the encoded parts of its id. */
-export function nodeTablePath(project: string, domain: string, name: string): string {
-  return `/api/v1/watch/node_table/${project}/${domain}/${name}`;
-}
-
 /**
  * Begins to read the node table of the execution at this address, so that it arrives while the
  * scripts of the page do. Returns false at another address.
@@ -20,7 +16,7 @@ export function nodeTablePath(project: string, domain: string, name: string): st
 export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" | "origin">): boolean {
   const [, project, domain, name] = PAGE.exec(pathname) ?? [];
   if (project === undefined || domain === undefined || name === undefined) return false;
-  const path = nodeTablePath(project, domain, name);
+  const path = encodedNodeTablePath([project, domain, name]);
   const client = startNodeTable();
   client.open({ path, origin });
   early = { path, client, timer: setTimeout(() => takeEarlyTable(path)?.close(), UNUSED_MS) };

@@ -2,6 +2,7 @@ import type { LiveState } from "@flyte-ts/client/browser";
 import type { NodeFilter } from "./order/filter.js";
 import type { RowId } from "./order/group.js";
 import type { OrderKind } from "./order/list-rows.js";
+import type { NodeRows } from "./session/node-rows.js";
 import type { OverviewCounts, PageMessage, ShownParts, ShownTable, TableSummary, WorkerMessage } from "./session/protocol.js";
 import { keepRows } from "./row-identity.js";
 import { createStore, type Store } from "./store.js";
@@ -37,6 +38,8 @@ export interface NodeTableClient {
   setFilter(filter: NodeFilter): void;
   expand(id: RowId, isExpanded: boolean): void;
   trace(isTraced: boolean): void;
+  /** Passes the rows of all nodes on, and from then on those that change; one listener at a time. */
+  follow(listener: (nodes: NodeRows) => void): void;
   /** Opens the nodes around a node; resolves to its place, −1 if it is not shown. */
   reveal(nodeId: string): Promise<number>;
   /** Ends the worker. */
@@ -51,6 +54,7 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
   const execution = createStore<ExecutionState | undefined>(undefined);
   const live = createStore<LiveState | undefined>(undefined);
   const failure = createStore<StreamFailure | undefined>(undefined);
+  let followed: ((nodes: NodeRows) => void) | undefined;
   const waiting = new Map<string, ((place: number) => void)[]>();
   const send = (message: PageMessage): void => worker.postMessage(message);
   // At most one request is under way: a gesture makes more than a worker can answer.
@@ -72,6 +76,7 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
     else if (data.kind === "overview") overview.set(data.overview);
     else if (data.kind === "execution") execution.set(data.execution);
     else if (data.kind === "live") live.set(data.state);
+    else if (data.kind === "nodes") followed?.(data.nodes);
     else if (data.kind === "failed") failure.set({ code: data.code, message: data.message });
     else {
       for (const resolve of waiting.get(data.nodeId) ?? []) resolve(data.place);
@@ -95,6 +100,10 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
     setFilter: (filter) => send({ kind: "filter", filter }),
     expand: (id, isExpanded) => send({ kind: "expand", id, isExpanded }),
     trace: (isTraced) => send({ kind: "trace", isTraced }),
+    follow: (listener) => {
+      followed = listener;
+      send({ kind: "follow" });
+    },
     reveal: (nodeId) =>
       new Promise((resolve) => {
         waiting.set(nodeId, [...(waiting.get(nodeId) ?? []), resolve]);

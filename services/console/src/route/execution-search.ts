@@ -1,6 +1,6 @@
 import { choiceField, searchCodec, textField } from "./search.js";
 
-export const EXECUTION_TABS = ["auto", "errors", "timeline", "io", "settings", "json"] as const;
+export const EXECUTION_TABS = ["auto", "errors", "timeline", "graph", "io", "settings", "json"] as const;
 
 /** State of an execution's page that is in its address. */
 export const executionSearch = searchCodec({

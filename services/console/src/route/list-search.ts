@@ -12,7 +12,7 @@ export type ListSearch = ReturnType<typeof listSearch.read>;
 
 /** State of the page of a workflow, launch plan or task that is in its address. */
 export const entitySearch = searchCodec({
-  tab: choiceField("tab", ["runs", "versions", "plans"]),
+  tab: choiceField("tab", ["runs", "versions", "plans", "graph"]),
   version: textField("v"),
 });
 

@@ -5,7 +5,7 @@ import { executionsSearch, FILTER_PHASES } from "./executions-search.js";
 import { launchSearch } from "./launch-search.js";
 import { entitySearch, listSearch } from "./list-search.js";
 import { parseSearch, type SearchCodec, stringifySearch } from "./search.js";
-import { stockAttempt, stockList } from "./stock-path.js";
+import { stockAttempt, stockList, stockVersion } from "./stock-path.js";
 
 const text = fc.string({ unit: "grapheme" }).filter((value) => value.isWellFormed());
 const yesOrNo = fc.constantFrom("no", "yes");
@@ -26,8 +26,8 @@ const executions = fc.record({
 });
 const execution = fc.record({ tab: fc.constantFrom(...EXECUTION_TABS), node: text, attempt: text, item: text, pane: text, error: text });
 const list = fc.record({ text, scheduled: yesOrNo });
+const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans", "graph"), version: text });
 const launch = fc.record({ workflow: text, launchPlan: text, task: text, version: text, from: text, values: text, draft: text });
-const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans"), version: text });
 
 const pages: readonly (readonly [string, SearchCodec<never>, fc.Arbitrary<object>])[] = [
   ["the list of executions", executionsSearch as SearchCodec<never>, executions],
@@ -70,6 +70,9 @@ test("keys are short", () => {
 test("addresses of the stock console lead to ours", () => {
   expect(stockList("p", "workflows", "staging")).toBe("/console/projects/p/domains/staging/workflows");
   expect(stockList("p", "settings")).toBe("/console/projects/p/domains/development");
+  const version = { project: "p", domain: "d", name: "a.b", version: "v/1" };
+  expect(stockVersion({ ...version, kind: "launch_plan" })).toBe("/console/projects/p/domains/d/launchPlans/a.b?tab=versions&v=v%2F1");
+  expect(stockVersion({ ...version, kind: "unknown" })).toBe("/console/projects/p/domains/d");
   expect(stockAttempt("n0-0/taskId/a%2Fb/attempt/2/view/logs")).toEqual({ node: "n0-0", attempt: "2" });
   expect(stockAttempt("n0/taskId/%/attempt/x")).toEqual({ node: "n0" });
 });

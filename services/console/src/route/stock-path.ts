@@ -1,5 +1,6 @@
 import { executionSearch } from "./execution-search.js";
-import type { RawSearch } from "./search.js";
+import { entitySearch } from "./list-search.js";
+import { type RawSearch, stringifySearch } from "./search.js";
 
 const DEFAULT_DOMAIN = "development";
 const LISTS = new Set(["executions", "workflows", "launchPlans", "tasks"]);
@@ -8,6 +9,27 @@ const LISTS = new Set(["executions", "workflows", "launchPlans", "tasks"]);
 export function stockList(project: string, list: string, domain = DEFAULT_DOMAIN): string {
   const page = LISTS.has(list) ? `/${list}` : "";
   return `/console/projects/${encodeURIComponent(project)}/domains/${encodeURIComponent(domain)}${page}`;
+}
+
+/** Lists by the kind of an entity, as the stock console and pyflyte name it in addresses. */
+const LIST_OF_KIND: Readonly<Record<string, string>> = { workflow: "workflows", launch_plan: "launchPlans", task: "tasks" };
+
+/**
+ * Returns our address of a version of an entity, which pyflyte prints when it has registered it:
+ * `workflow/{name}/version/{version}`. An unknown kind leads to the home of the domain.
+ */
+export function stockVersion({
+  project,
+  domain,
+  kind,
+  name,
+  version,
+}: Readonly<Record<"project" | "domain" | "kind" | "name" | "version", string>>): string {
+  const scope = `/console/projects/${encodeURIComponent(project)}/domains/${encodeURIComponent(domain)}`;
+  const list = LIST_OF_KIND[kind];
+  if (list === undefined) return scope;
+  const search = stringifySearch(entitySearch.write({ ...entitySearch.read({}), tab: "versions", version }));
+  return `${scope}/${list}/${encodeURIComponent(name)}${search}`;
 }
 
 /**

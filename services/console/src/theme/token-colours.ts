@@ -5,15 +5,18 @@ export type TokenColours<Name extends string> = Readonly<Record<Name, string>>;
 
 /** Reads tokens such as `ok` as the theme resolves them now. */
 export function readTokenColours<Name extends string>(names: readonly Name[], root = document.documentElement): TokenColours<Name> {
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  root.append(probe);
-  const read = (name: Name): [Name, string] => {
+  const probes = document.createElement("span");
+  probes.hidden = true;
+  for (const name of names) {
+    const probe = document.createElement("span");
     probe.style.color = `var(--${name})`;
-    return [name, getComputedStyle(probe).color];
-  };
-  const colours = Object.fromEntries(names.map(read)) as Record<Name, string>;
-  probe.remove();
+    probes.append(probe);
+  }
+  root.append(probes);
+  const colours = Object.fromEntries(
+    names.map((name, index) => [name, getComputedStyle(probes.children[index] as Element).color]),
+  ) as Record<Name, string>;
+  probes.remove();
   return colours;
 }
 

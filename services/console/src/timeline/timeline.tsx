@@ -1,3 +1,4 @@
+import { formatCount } from "../format/count.js";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { greatestRunning } from "./canvas/draw-overview.js";
 import { useTimeline } from "./hook/use-timeline.js";
@@ -10,7 +11,7 @@ import { NodeTree } from "./tree/node-tree.js";
 
 /** Nodes of an execution: their tree, and beside it when each was queued and ran. */
 export function Timeline(props: TimelineProps) {
-  const { client, colours, mark, formatDuration, order, onOrder, selected } = props;
+  const { label, client, colours, mark, formatDuration, order, onOrder, selected } = props;
   const [isTraced, setTraced] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -38,13 +39,15 @@ export function Timeline(props: TimelineProps) {
         onTrace={setTraced}
       />
       <div className={styles["totals"]}>
-        <b>{(summary?.nodes ?? 0).toLocaleString("en")} nodes</b>
+        <b>
+          {formatCount(summary?.nodes ?? 0)} {label.toLowerCase()}
+        </b>
         <br />
-        {overview && `running at once, at most ${greatestRunning(overview).toLocaleString("en")}`}
+        {overview && `running at once, at most ${formatCount(greatestRunning(overview))}`}
       </div>
       <Overview counts={overview} time={time} colours={colours} alignMs={state.alignMs} timeText={timeText} />
       <NodeTree
-        label="Nodes"
+        label={label}
         count={state.rows}
         rows={state.shownRows}
         scroller={scroller}

@@ -1,7 +1,7 @@
 import { createRegistry, fromBinary, toBinary, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { type Status, StatusSchema } from "@flyte-ts/idl/google/rpc/status_pb";
 import type { RpcError } from "../../rpc-error.js";
-import { FRAMES } from "../stream/media-types.js";
+import { CAMEL_JSON, FRAMES } from "../stream/media-types.js";
 import { readJsonRequest } from "./json-request.js";
 import { writeJsonResponse } from "./json-response.js";
 
@@ -39,7 +39,7 @@ export interface Codecs {
  * - `application/octet-stream`: the protobuf bytes, used by the console; also for the Accept of
  *   binary streams;
  * - `application/json`: names as in the .proto files, unknown fields refused;
- * - anything else, also no header: JSON with lowerCamelCase names, unknown fields ignored.
+ * - {@link CAMEL_JSON} and anything else, also no header: JSON with lowerCamelCase names, unknown fields ignored.
  */
 export function createCodecs(registry: Registry): Codecs {
   const anything = jsonCodec({ protoNames: false, ignoreUnknown: true, registry });
@@ -47,6 +47,7 @@ export function createCodecs(registry: Registry): Codecs {
     ["application/octet-stream", binaryCodec],
     // One message needs no frame.
     [FRAMES, binaryCodec],
+    [CAMEL_JSON, anything],
     ["application/json", jsonCodec({ protoNames: true, ignoreUnknown: false, registry })],
   ]);
   return {

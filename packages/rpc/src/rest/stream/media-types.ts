@@ -7,3 +7,9 @@ export const FRAMES = "application/x-flyte-ts-frames";
 export function accepts(lines: readonly string[], type: string): boolean {
   return lines.some((line) => line.split(",").some((part) => part.split(";")[0]?.trim().toLowerCase() === type));
 }
+
+/**
+ * Accept of clients that send `application/json` and read lowerCamelCase names. Without it, the
+ * answer has names as in the .proto files, as the request's type says.
+ */
+export const CAMEL_JSON = "application/vnd.flyte-ts+json";

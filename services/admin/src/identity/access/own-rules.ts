@@ -3,6 +3,7 @@ import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyt
 import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
+import type { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import type { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -74,9 +75,17 @@ export const liveRules: RulesOf<typeof LiveService> = {
 /** Viewers of an execution see the errors of its nodes. */
 export const errorRules: RulesOf<typeof ErrorService> = { getErrorGroups: readRule("viewer", ({ id }) => projectScope(id)) };
 
+/** Viewers of a workflow or an execution see its graph. */
+export const graphRules: RulesOf<typeof GraphService> = {
+  getWorkflowGraph: readRule("viewer", ({ id }) => projectScope(id)),
+  getExecutionGraph: readRule("viewer", ({ id }) => projectScope(id)),
+};
+
 /** Viewers of an execution may watch its nodes. */
 export const nodeTableRules: RulesOf<typeof NodeTableService> = {
   watchNodeTable: readRule("viewer", ({ id }) => projectScope(id)),
+  watchItemTable: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
+  listNodeAttempts: readRule("viewer", ({ id }) => projectScope(id?.executionId)),
 };
 
 /**

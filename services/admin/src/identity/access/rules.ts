@@ -7,6 +7,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
+import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
@@ -22,6 +23,7 @@ import {
   auditRules,
   clusterRules,
   errorRules,
+  graphRules,
   liveRules,
   nodeTableRules,
   notificationRules,
@@ -54,6 +56,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(RetentionService, retentionRules),
     ...ruleEntries(LiveService, liveRules),
     ...ruleEntries(ErrorService, errorRules),
+    ...ruleEntries(GraphService, graphRules),
     ...ruleEntries(NodeTableService, nodeTableRules),
     ...ruleEntries(TriggerService, triggerRules),
     ...platformRules,

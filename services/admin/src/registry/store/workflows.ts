@@ -67,6 +67,22 @@ export async function findEncodedClosure(db: Queryable, id: Identifier): Promise
   return rows[0]?.closure;
 }
 
+/** Finds the row id of one version of a workflow; undefined when it is not registered. */
+export async function findWorkflowRow(db: Queryable, id: Identifier): Promise<bigint | undefined> {
+  return (await findWorkflowDigest(db, id))?.id;
+}
+
+/** Reads the compiled closure of a row, encoded as stored. */
+export async function findClosureOfRow(db: Queryable, rowId: bigint): Promise<Uint8Array> {
+  const { rows } = await db.query<{ closure: Uint8Array }>({
+    name: "find-closure-of-row",
+    text: "SELECT closure FROM workflows WHERE id = $1",
+    values: [rowId],
+  });
+  if (rows[0] === undefined) throw new Error(`workflow ${rowId} does not exist`);
+  return rows[0].closure;
+}
+
 /**
  * Finds the row id and interface of one version of a workflow; undefined when it is not registered.
  */

@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import { useEffect, useRef, useState } from "react";
 import type { LiveState } from "@flyte-ts/client/browser";
 import { useApp, usePreferences } from "../../app/app.js";
@@ -18,7 +19,7 @@ export function LogStatus({ summary, live }: LogStatusProps) {
   const { clock } = useApp();
   const { zone } = usePreferences();
   const lines = summary?.lines ?? 0;
-  const count = `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}`;
+  const count = `${formatCount(lines)} ${lines === 1 ? "line" : "lines"}`;
   const spoken = useSlowly(count);
   const isBroken = live?.kind === "reconnecting" && summary?.hasEnded !== true;
   return (

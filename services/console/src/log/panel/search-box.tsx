@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { IconButton } from "../../control/button.js";
 import { classes } from "../../control/classes.js";
@@ -46,7 +47,7 @@ export function SearchBox({ client, query, onQuery }: SearchBoxProps) {
         end={
           search !== undefined && (
             <span className={classes(styles.count, search.problem !== undefined && styles.problem)} title={search.problem}>
-              {search.problem === undefined ? `${place}${search.count.toLocaleString("en")}${search.isDone ? "" : "…"}` : "not valid"}
+              {search.problem === undefined ? `${place}${formatCount(search.count)}${search.isDone ? "" : "…"}` : "not valid"}
             </span>
           )
         }

@@ -19,6 +19,7 @@ function connect(streams: readonly (() => Iterable<Uint8Array>)[]) {
   const calls: unknown[] = [];
   const client: RestClient = {
     call: () => Promise.reject(new Error("not called")),
+    bytes: () => Promise.reject(new Error("not called")),
     async *stream(path, { query } = {}) {
       calls.push([path, query?.["attempt"], query?.["cursor"]]);
       yield* streams[calls.length - 1]?.() ?? [];

@@ -7,6 +7,7 @@ import type { OrderKind } from "../order/list-rows.js";
 import type { NodeStateName } from "../table/node-state.js";
 import type { NodeCounts } from "../wire/read-chunk.js";
 import type { ExecutionState } from "../wire/read-execution.js";
+import type { NodeRows } from "./node-rows.js";
 
 /** Places of an order, from `from` on and before `to`. */
 export interface PlaceRange {
@@ -44,6 +45,8 @@ export type PageMessage =
   | { readonly kind: "expand"; readonly id: RowId; readonly isExpanded: boolean }
   /** Opens the nodes around a node; answered by `revealed`. */
   | { readonly kind: "reveal"; readonly nodeId: string }
+  /** Sends the rows of all nodes from now on, for another worker. */
+  | { readonly kind: "follow" }
   /** Marks the rows of the critical path, or ends that. */
   | { readonly kind: "trace"; readonly isTraced: boolean };
 
@@ -144,6 +147,8 @@ export type WorkerMessage =
   | { readonly kind: "summary"; readonly summary: TableSummary }
   | { readonly kind: "shown"; readonly shown: ShownTable }
   | { readonly kind: "overview"; readonly overview: OverviewCounts }
+  /** Rows that are new or have changed, to a page that follows them. */
+  | { readonly kind: "nodes"; readonly nodes: NodeRows }
   /** Place −1: the execution has no such node yet, or the filter hides it. */
   | { readonly kind: "revealed"; readonly nodeId: string; readonly place: number }
   /** The stream has failed for good; `code` is a code of gRPC. */

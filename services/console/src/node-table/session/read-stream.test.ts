@@ -11,6 +11,7 @@ function breakingClient() {
   const cursors: unknown[] = [];
   const client: RestClient = {
     call: () => Promise.reject(new Error("not called")),
+    bytes: () => Promise.reject(new Error("not called")),
     async *stream(_, { query } = {}) {
       cursors.push(query?.["cursor"]);
       const texts = new SentTexts();

@@ -2,6 +2,7 @@ import type { LiveState } from "@flyte-ts/client/browser";
 import type { NodeTableChunk } from "../wire/read-chunk.js";
 import { buffersOf, groupActivities, sliceBars } from "./bar-slice.js";
 import { nodeIdRow } from "./find-node.js";
+import { NodeFeed } from "./node-feed.js";
 import { countOverview } from "./overview-counts.js";
 import { Pace } from "./pace.js";
 import type { PageMessage, ShownParts, WorkerMessage } from "./protocol.js";
@@ -37,6 +38,7 @@ export class TableSession {
   readonly #reader = new TableReader();
   readonly #view = new TableView();
   readonly #pace: Pace;
+  readonly #feed: NodeFeed;
   #stream: AbortController | undefined;
   #path = "";
   #clockSkewMs = 0;
@@ -44,6 +46,7 @@ export class TableSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#feed = new NodeFeed(options.post);
     this.#view.replace(this.#reader.table);
     this.#pace = new Pace(options, {
       isStale: () => this.#view.isStale,
@@ -61,6 +64,7 @@ export class TableSession {
     if (message.kind === "open") return this.#open(message);
     if (message.kind === "pause") return this.#stream?.abort();
     if (message.kind === "reveal") return this.#reveal(message.nodeId);
+    if (message.kind === "follow") return this.#feed.follow(view.table);
     if (message.kind === "show") {
       this.#parts = message.parts;
       return this.#postShown();
@@ -110,6 +114,7 @@ export class TableSession {
     if (reader.table === this.#view.table) this.#view.applied(change);
     // A table that is read anew is shown in the place of the old one as soon as it is complete.
     else if (reader.isComplete) this.#view.replace(reader.table);
+    this.#feed.applied(this.#view.table, change);
     if ((reader.isComplete && (!wasComplete || chunk.complete)) || chunk.ended) this.#pace.finish();
     else this.#pace.changed();
   }

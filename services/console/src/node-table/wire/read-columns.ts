@@ -1,4 +1,5 @@
-import { type ByteCursor, MalformedMessageError, readDeltas, readVarint, readVarints } from "../../wire/read-varints.js";
+import { readSuffixes } from "../../wire/read-ids.js";
+import { MalformedMessageError, readDeltas, readVarints } from "../../wire/read-varints.js";
 import { readFields } from "../../wire/read-fields.js";
 
 /**
@@ -102,16 +103,4 @@ function readTimes(bytes: Uint8Array, queued: Float64Array): Float64Array {
     times[row] = after === -1 ? Number.POSITIVE_INFINITY : after + (queued[row] as number);
   }
   return times;
-}
-
-/** Reads `length` lengths, then that many bytes in total. */
-function readSuffixes(bytes: Uint8Array, length: number): Pick<NodeColumns, "idSuffix" | "idSuffixLength"> {
-  const cursor: ByteCursor = { bytes, at: 0 };
-  const idSuffixLength = new Int32Array(length);
-  let total = 0;
-  // NodeColumns: all varints are zigzag-encoded, lengths too.
-  for (let row = 0; row < length; row++) total += idSuffixLength[row] = readVarint(cursor) / 2;
-  const idSuffix = bytes.subarray(cursor.at);
-  if (idSuffix.length !== total) throw new MalformedMessageError(`the ids have ${idSuffix.length} of ${total} bytes`);
-  return { idSuffix, idSuffixLength };
 }

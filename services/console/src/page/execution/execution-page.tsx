@@ -6,16 +6,16 @@ import { usePageTitle } from "../../frame/use-page-title.js";
 import { useKeys } from "../../app/use-keys.js";
 import { type ExecutionSearch, executionSearch } from "../../route/execution-search.js";
 import { useApp } from "../../app/app.js";
-import { Errors } from "./errors.js";
+import { nodeTablePath } from "../../node-table/table-path.js";
+import { Suspense } from "react";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
 import { ExecutionJsonView } from "./execution-json-view.js";
-import { InputsAndOutputs } from "./inputs-and-outputs.js";
+import { Errors, GraphTab, InputsAndOutputs, Settings } from "./lazy-views.js";
 import { errorGroupsQuery, executionQuery } from "./queries.js";
-import { Settings } from "./settings.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
-import { useNodeTable } from "./timeline/use-node-table.js";
+import { useTableStream } from "./timeline/use-table-stream.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
@@ -28,7 +28,7 @@ export function ExecutionPage() {
   const key = { project, domain, name };
   const search = executionSearch.read(route.useSearch());
   const { data, error, refetch } = useQuery(executionQuery(app, key));
-  const client = useNodeTable(key);
+  const client = useTableStream(nodeTablePath(key));
   useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
   const tab = shownTab(search.tab, data?.row.look);
@@ -63,13 +63,16 @@ export function ExecutionPage() {
       <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
       <div className={styles.content}>
-        {data !== undefined && tab === "errors" && (
-          <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
-        )}
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
-        {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
-        {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
-        {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
+        <Suspense>
+          {data !== undefined && tab === "errors" && (
+            <Errors execution={data.execution} errors={failures} search={search} onChange={change} />
+          )}
+          {tab === "graph" && client !== undefined && <GraphTab executionKey={key} client={client} search={search} onChange={change} />}
+          {data !== undefined && tab === "io" && <InputsAndOutputs executionKey={key} ended={data.row.look.terminal} />}
+          {data !== undefined && tab === "settings" && <Settings execution={data.execution} />}
+          {data !== undefined && tab === "json" && <ExecutionJsonView execution={data.execution} />}
+        </Suspense>
       </div>
     </div>
   );

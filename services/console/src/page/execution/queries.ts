@@ -48,7 +48,7 @@ export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: st
 export function attemptsQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: string) {
   return queryOptions({
     queryKey: ["attempts", key, node],
-    queryFn: async ({ signal }) => (await api.executions.listAttempts(key, node, signal)).taskExecutions ?? [],
+    queryFn: async ({ signal }) => (await api.executions.listAttempts(key, node, signal)).attempts ?? [],
   });
 }
 

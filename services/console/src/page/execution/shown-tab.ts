@@ -12,6 +12,7 @@ interface TabTitle {
 export const TAB_TITLES: readonly TabTitle[] = [
   { id: "errors", title: "Errors", key: "e" },
   { id: "timeline", title: "Timeline", key: "t" },
+  { id: "graph", title: "Graph", key: "t g" },
   { id: "io", title: "Inputs & outputs", key: "i" },
   { id: "settings", title: "Settings", key: "s" },
   { id: "json", title: "JSON", key: "J" },

@@ -114,7 +114,7 @@ export function ExecutionsPage() {
         <span className={styles.keys}>
           <Key>?</Key> all keys
         </span>
-        <span className={styles.zone}>Times in {zone === "local" ? new Intl.DateTimeFormat().resolvedOptions().timeZone : zone}</span>
+        <span className={styles.zone}>Times in {zone === "local" ? "local time" : zone}</span>
       </footer>
     </div>
   );

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { ErrorPanel } from "../../control/error-panel.js";
 import { Pill } from "../../control/pill.js";
 import { Table } from "../../control/table.js";
+import { ActivateButton } from "./activate-button.js";
 import { EntityPage } from "../../entity/entity-page.js";
 import { PLAN_COLUMNS } from "../../entity/plan-table.js";
 import { planVersionsQuery, runsQuery } from "../../entity/queries.js";
@@ -38,7 +39,12 @@ export function LaunchPlanPage() {
     <EntityPage
       kind="Launch plan"
       name={name}
-      acts={<LaunchButton scope={scope} search={{ launchPlan: name }} />}
+      acts={
+        <>
+          {plan !== undefined && <ActivateButton scope={scope} plan={plan} />}
+          <LaunchButton scope={scope} search={{ launchPlan: name }} />
+        </>
+      }
       facts={
         <>
           {plan !== undefined && (isActive(plan) ? <Pill kind="ok">active</Pill> : <Pill>inactive</Pill>)}

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { ErrorPanel } from "../../control/error-panel.js";
 import { Table } from "../../control/table.js";
 import { Time } from "../../control/time.js";
@@ -15,6 +16,9 @@ import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { entitySearch } from "../../route/list-search.js";
 import { useApp } from "../../app/app.js";
+
+/** Loaded when it is opened. */
+const WorkflowGraph = lazy(() => import("./workflow-graph.js").then(({ WorkflowGraph: component }) => ({ default: component })));
 
 const route = getRouteApi("/projects/$project/domains/$domain/workflows/$name");
 
@@ -38,6 +42,7 @@ export function WorkflowPage() {
       text: shortDescription === "" ? interfaceText(closure?.compiledWorkflow?.primary?.template?.interface) : shortDescription,
     }),
   );
+  const version = search.version === "" ? rows?.[0]?.version : search.version;
   const write = (tab: typeof search.tab) => entitySearch.write({ ...search, tab });
   return (
     <EntityPage
@@ -56,11 +61,17 @@ export function WorkflowPage() {
         { id: "runs", title: "Executions", search: write("runs") },
         { id: "versions", title: "Versions", count: rows && String(rows.length), search: write("versions") },
         { id: "plans", title: "Launch plans", search: write("plans") },
+        { id: "graph", title: "Graph", search: write("graph") },
       ]}
     >
       {search.tab === "runs" && <Runs rows={runs.data} />}
       {search.tab === "versions" && <Table label="Versions" columns={VERSION_COLUMNS} rows={rows ?? []} rowId={({ version }) => version} />}
       {search.tab === "plans" && <PlanTable scope={scope} plans={plans.data ?? []} />}
+      {search.tab === "graph" && version !== undefined && (
+        <Suspense>
+          <WorkflowGraph scope={scope} name={name} version={version} />
+        </Suspense>
+      )}
     </EntityPage>
   );
 }

@@ -8,7 +8,7 @@ const WHEEL_RATE = 0.002;
 /** Effects of pointers and the wheel; positions are pixels from the element's corner. */
 export interface Gestures {
   readonly onPan: (dxPx: number, dyPx: number) => void;
-  readonly onZoom: (factor: number, x: number) => void;
+  readonly onZoom: (factor: number, x: number, y: number) => void;
   readonly onZoomRows: (factor: number, y: number) => void;
   readonly onClick: (x: number, y: number) => void;
   readonly onHover: (point: { readonly x: number; readonly y: number } | undefined) => void;
@@ -56,7 +56,10 @@ export function useGestures(element: RefObject<HTMLElement | null>, gestures: Ge
         held.set(event.pointerId, now);
         const other = [...held].find(([id]) => id !== event.pointerId)?.[1];
         if (other === undefined) on((current) => current.onPan(now.x - before.x, now.y - before.y));
-        else on((current) => current.onZoom(distance(now, other) / Math.max(distance(before, other), 1), (now.x + other.x) / 2));
+        else
+          on((current) =>
+            current.onZoom(distance(now, other) / Math.max(distance(before, other), 1), (now.x + other.x) / 2, (now.y + other.y) / 2),
+          );
       },
       options,
     );
@@ -80,7 +83,7 @@ function distance(a: Point, b: Point): number {
 function turnWheel(event: WheelEvent, { x, y }: Point, { onPan, onZoom, onZoomRows }: Gestures): void {
   event.preventDefault();
   const factor = Math.exp(-event.deltaY * WHEEL_RATE);
-  if (event.ctrlKey || event.metaKey) onZoom(factor, x);
+  if (event.ctrlKey || event.metaKey) onZoom(factor, x, y);
   else if (event.altKey) onZoomRows(factor, y);
   else onPan(-event.deltaX, -event.deltaY);
 }

@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, type RefObject, useId } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
@@ -58,7 +59,7 @@ export function NodeTree(props: NodeTreeProps) {
     }
   };
   const figureOf = (row: RowView): string =>
-    row.isGroup ? row.count.toLocaleString("en") : row.startedMs === undefined ? "" : durationText(runMs(row, nowMs));
+    row.isGroup ? formatCount(row.count) : row.startedMs === undefined ? "" : durationText(runMs(row, nowMs));
   const shown = virtualizer.getVirtualItems();
   const isCurrentShown = shown.some(({ index }) => index === current) && rowAt(current) !== undefined;
   return (
@@ -81,6 +82,7 @@ export function NodeTree(props: NodeTreeProps) {
               <TreeRow
                 key={row.id}
                 row={row}
+                noun={label.toLowerCase()}
                 elementId={`${prefix}${index}`}
                 topPx={start}
                 isSelected={!row.isGroup && row.nodeId === selected}

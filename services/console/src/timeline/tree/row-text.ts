@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import type { RowView } from "../../node-table/session/protocol.js";
 import { NodeFlag, type NodeStateName } from "../../node-table/table/node-state.js";
 
@@ -41,21 +42,24 @@ function countWords(count: number, name: string): string {
 
 /** Names a row: its task's last part, else the node's id; a group by number and state. */
 export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView): string {
-  if (isGroup) return `${count.toLocaleString("en")} ${STATE_WORDS[state]}`;
+  if (isGroup) return `${formatCount(count)} ${STATE_WORDS[state]}`;
   const last = task.slice(task.lastIndexOf(".") + 1);
   return last === "" ? specId || nodeId : last;
 }
 
-/** Says beside the name what kind of node a row is; of a task, its id, if that is not the name. */
-export function rowKind(row: RowView): string {
+/**
+ * Says beside the name what kind of node a row is; of a task, its id, if that is not the name.
+ * `noun` names the members of groups.
+ */
+export function rowKind(row: RowView, noun = "nodes"): string {
   const { isGroup, flags, count, state, task, specId, nodeId } = row;
-  if (isGroup) return "nodes";
-  const children = count === 0 ? "" : ` · ${count.toLocaleString("en")} nodes`;
+  if (isGroup) return noun;
+  const children = count === 0 ? "" : ` · ${formatCount(count)} nodes`;
   if ((flags & NodeFlag.dynamic) !== 0) return `dynamic${children}`;
   if ((flags & NodeFlag.array) !== 0) return `map${children}`;
   if ((flags & NodeFlag.launches) !== 0) return "launch plan";
   if (state === "waiting") return "gate";
-  if (count > 0) return `${count.toLocaleString("en")} nodes`;
+  if (count > 0) return `${formatCount(count)} nodes`;
   return task === "" ? "" : specId || nodeId;
 }
 

@@ -6,6 +6,8 @@ import { rowKind, rowName } from "./row-text.js";
 
 export interface TreeRowProps {
   readonly row: RowView;
+  /** Noun of the members of groups. */
+  readonly noun: string;
   /** Id of the element, which the tree names as its active descendant. */
   readonly elementId: string;
   readonly topPx: number;
@@ -21,8 +23,8 @@ export interface TreeRowProps {
 }
 
 /** Row of the tree: opens, or selects its node, wherever it is clicked. */
-export function TreeRow({ row, elementId, topPx, isSelected, isCurrent, mark, words, figure, onSelect, onExpand }: TreeRowProps) {
-  const kind = rowKind(row);
+export function TreeRow({ row, noun, elementId, topPx, isSelected, isCurrent, mark, words, figure, onSelect, onExpand }: TreeRowProps) {
+  const kind = rowKind(row, noun);
   return (
     <div
       role="row"

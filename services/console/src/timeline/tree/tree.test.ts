@@ -61,7 +61,7 @@ test("a row has a name and a kind", () => {
     row({ isGroup: true }),
     row({ task: "jobs.train", specId: "n7" }),
   ];
-  expect(kinds.map(rowKind)).toEqual(["", "dynamic · 12 nodes", "map", "launch plan", "gate", "2 nodes", "nodes", "n7"]);
+  expect(kinds.map((row) => rowKind(row))).toEqual(["", "dynamic · 12 nodes", "map", "launch plan", "gate", "2 nodes", "nodes", "n7"]);
 });
 
 test("keys move, open, close and select", () => {

@@ -180,8 +180,13 @@ export async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promi
       ORDER BY task_execution_id, event_order`,
     values: [rows.map(({ id }) => id)],
   });
+  return eventsById(found.rows);
+}
+
+/** Groups encoded events by their attempts. */
+export function eventsById(rows: readonly { readonly task_execution_id: bigint; readonly event: Uint8Array }[]): Map<bigint, Uint8Array[]> {
   const events = new Map<bigint, Uint8Array[]>();
-  for (const { task_execution_id: id, event } of found.rows) {
+  for (const { task_execution_id: id, event } of rows) {
     const list = events.get(id);
     if (list === undefined) events.set(id, [event]);
     else list.push(event);

@@ -41,17 +41,30 @@ export function readNodeTable(
   { onOpen, onPage }: { readonly onOpen: (table: OpenedTable) => void; readonly onPage: (page: NodePage) => void },
 ): Promise<void> {
   return inSnapshot(db, async (tx, snapshot) => {
-    const { rows } = await tx.query<ExecutionRow>({
-      name: "node-table-execution",
-      text: `SELECT ${executionColumns} FROM executions
-        WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-      values: [name.project, name.domain, name.name],
-    });
-    const [execution] = rows;
-    if (execution === undefined) throw watchedExecutionNotFound(name);
+    const execution = await findTableExecution(tx, name);
     onOpen({ executionId: execution.id, snapshot, ...tableExecution(execution) });
     for await (const page of pages(tx, execution.id)) onPage(page);
   });
+}
+
+async function findTableExecution(db: Queryable, name: ExecutionName): Promise<ExecutionRow> {
+  const { rows } = await db.query<ExecutionRow>({
+    name: "node-table-execution",
+    text: `SELECT ${executionColumns} FROM executions
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+    values: [name.project, name.domain, name.name],
+  });
+  if (rows[0] === undefined) throw watchedExecutionNotFound(name);
+  return rows[0];
+}
+
+/**
+ * Reads the execution of a table.
+ *
+ * @throws RpcError NOT_FOUND.
+ */
+export async function readTableExecution(db: Queryable, name: ExecutionName): Promise<TableExecution> {
+  return tableExecution(await findTableExecution(db, name));
 }
 
 /**

@@ -3,6 +3,7 @@ import { Gauge } from "@flyte-ts/telemetry";
 import { EXECUTIONS_CHANGED, readChanged } from "../change-notifications.js";
 import { StreamLimiter } from "../stream-limiter.js";
 import { FeedRegistry } from "../feed-registry.js";
+import { ItemTables } from "../item-table/item-tables.js";
 import { nodeTableSource, type NodeTableFeeds } from "../node-table/feed-source.js";
 import { type WatchFeeds, watchFeedSource } from "../watch/feed-source.js";
 
@@ -10,6 +11,7 @@ import { type WatchFeeds, watchFeedSource } from "../watch/feed-source.js";
 export interface Streaming {
   readonly feeds: WatchFeeds;
   readonly nodeTables: NodeTableFeeds;
+  readonly itemTables: ItemTables;
   readonly streams: StreamLimiter;
   /** Log streams, each with its own connection to a data plane. */
   readonly logStreams: StreamLimiter;
@@ -30,18 +32,22 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
   const limits = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
   const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), { ...limits, ...WATCHES });
   const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), { ...limits, ...TABLES });
+  const itemTables = new ItemTables(deps, limits);
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
   const subscription = deps.bus.subscribeEphemeral(EXECUTIONS_CHANGED, (_, data) => {
     const executionIds = readChanged(data);
     feeds.changed(executionIds);
     nodeTables.changed(executionIds);
+    itemTables.changed(executionIds);
   });
   gauge(deps, { name: "flyte_admin_live_streams", help: "Open streams of clients.", value: () => streams.size + logStreams.size });
   gauge(deps, { name: "flyte_admin_live_executions", help: "Watched executions.", value: () => feeds.size + nodeTables.size });
+  gauge(deps, { name: "flyte_admin_live_arrays", help: "Array nodes whose items are watched.", value: () => itemTables.size });
   return {
     feeds,
     nodeTables,
+    itemTables,
     streams,
     logStreams,
     close: async () => {
@@ -50,6 +56,7 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
       await subscription.close();
       feeds.close();
       nodeTables.close();
+      itemTables.close();
     },
   };
 }

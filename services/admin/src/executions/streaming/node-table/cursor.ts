@@ -1,3 +1,5 @@
+import { Code, RpcError } from "@flyte-ts/rpc";
+
 /** Position of a stream of a node table. */
 export interface TableCursor {
   /** Identifies the feed: another replica, or a later feed, numbers changes differently. */
@@ -24,4 +26,16 @@ export function readTableCursor(text: string): TableCursor | undefined {
   if (match === null) return undefined;
   const [, feed = "", sequence, execution, ended] = match;
   return { feed, sequence: Number(sequence), execution: Number(execution), ended: ended === "e" };
+}
+
+/**
+ * Parses the cursor of a request; undefined for the empty one.
+ *
+ * @throws RpcError INVALID_ARGUMENT.
+ */
+export function parseTableCursor(text: string): TableCursor | undefined {
+  const cursor = readTableCursor(text);
+  if (text !== "" && cursor === undefined)
+    throw new RpcError(Code.INVALID_ARGUMENT, "invalid value for cursor: it must come from an earlier message");
+  return cursor;
 }

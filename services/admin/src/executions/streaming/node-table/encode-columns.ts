@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { ByteSink } from "./byte-sink.js";
-import { EncodedText } from "./encoded-text.js";
+import { ByteSink } from "../../columns/byte-sink.js";
+import { encodeIds } from "../../columns/encode-ids.js";
 import type { Column, TableRows } from "./table-rows.js";
 
 /** Field numbers of NodeColumns. */
@@ -25,7 +25,6 @@ const FIELDS = {
 const DELTAS = ["key", "parent", "queued"] as const;
 const VARINTS = ["entity", "started", "ended", "error", "spec"] as const;
 const BYTES = ["phase", "flags", "cache", "attempts"] as const;
-const MAX_PREFIX = 255;
 
 /** Encodes rows of a table as flytets.admin.v1.NodeColumns. */
 export function encodeColumns(table: TableRows, rows: readonly number[]): Uint8Array {
@@ -36,7 +35,7 @@ export function encodeColumns(table: TableRows, rows: readonly number[]): Uint8A
   for (const column of DELTAS) field(FIELDS[column], deltas(table, column, rows));
   for (const column of VARINTS) field(FIELDS[column], varints(table, column, rows));
   for (const column of BYTES) field(FIELDS[column], bytes(table, column, rows));
-  const { prefixes, suffixes } = ids(table, rows);
+  const { prefixes, suffixes } = encodeIds(rows.length, (index) => table.idOf(rows[index] ?? 0));
   field(FIELDS.idPrefix, prefixes);
   field(FIELDS.idSuffix, suffixes);
   return writer.finish();
@@ -66,23 +65,4 @@ function bytes(table: TableRows, column: Column, rows: readonly number[]): Uint8
   const written = new Uint8Array(rows.length);
   for (let index = 0; index < rows.length; index++) written[index] = values[rows[index] ?? 0] ?? 0;
   return written;
-}
-
-/** Encodes ids by the prefix that each shares with the one before. */
-function ids(table: TableRows, rows: readonly number[]): { readonly prefixes: Uint8Array; readonly suffixes: Uint8Array } {
-  const prefixes = new Uint8Array(rows.length);
-  const lengths = new ByteSink(rows.length);
-  const rest = new ByteSink(8 * rows.length);
-  let [id, before] = [new EncodedText(), new EncodedText()];
-  for (const [index, row] of rows.entries()) {
-    id.set(table.idOf(row));
-    const shared = id.sharedLength(before, MAX_PREFIX);
-    prefixes[index] = shared;
-    lengths.varint(id.length - shared);
-    rest.bytes(id.bytes, shared, id.length);
-    [id, before] = [before, id];
-  }
-  const suffixes = rest.written();
-  lengths.bytes(suffixes, 0, suffixes.length);
-  return { prefixes, suffixes: lengths.written() };
 }

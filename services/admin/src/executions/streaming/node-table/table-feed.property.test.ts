@@ -4,7 +4,8 @@ import type { NodePage } from "../../store/node-table/node-page.js";
 import { parseSnapshot, type Snapshot } from "../../store/watch/snapshot.js";
 import { readTableCursor } from "./cursor.js";
 import { ShownTable } from "./shown-table.fixture.js";
-import { TableFeed, type TablePosition } from "./table-feed.js";
+import { TableFeed } from "./table-feed.js";
+import type { TablePosition } from "./table-messages.js";
 
 // Nodes are added and change at random while a watcher reads, stops anywhere and resumes at this
 // feed or another: in the end it shows exactly the nodes of the feed.
@@ -62,7 +63,7 @@ const newFeed = () => new TableFeed({ executionId: 1n, snapshot, bytes: new Uint
 
 function readAll(feed: TableFeed, table: ShownTable, from: TablePosition): TablePosition {
   let position = from;
-  for (let next = feed.next(position); next !== undefined; next = feed.next(position)) {
+  for (let next = feed.messages.next(position); next !== undefined; next = feed.messages.next(position)) {
     table.take(next.message);
     position = next.position;
   }
@@ -77,10 +78,10 @@ test("a watcher that stops and resumes anywhere shows the nodes of the feed", ()
       let isLoaded = false;
       const table = new ShownTable();
       let cursor = "";
-      let position = feed.positionOf(undefined);
+      let position = feed.messages.positionOf(undefined);
       const reconnect = (): void => {
         table.connect();
-        position = feed.positionOf(readTableCursor(cursor));
+        position = feed.messages.positionOf(readTableCursor(cursor));
       };
       const load = (): void => {
         if (!isLoaded) feed.setLoaded();
@@ -94,7 +95,7 @@ test("a watcher that stops and resumes anywhere shows the nodes of the feed", ()
           else feed.add(page);
         } else if (each.kind === "read") {
           for (let count = 0; count < each.messages; count++) {
-            const next = feed.next(position);
+            const next = feed.messages.next(position);
             if (next === undefined) break;
             cursor = table.take(next.message).cursor;
             position = next.position;
@@ -117,7 +118,7 @@ test("a watcher that stops and resumes anywhere shows the nodes of the feed", ()
       const fresh = newFeed();
       fresh.add(pageOf([...stored.values()]));
       fresh.setLoaded();
-      readAll(fresh, whole, fresh.positionOf(undefined));
+      readAll(fresh, whole, fresh.messages.positionOf(undefined));
       expect(new Set(whole.rows.keys())).toEqual(new Set([...stored.keys()].map(keyOf)));
       expect(table.rows.size).toBe(whole.rows.size);
       for (const [key, shown] of whole.rows) {
@@ -137,7 +138,7 @@ test("each value comes back as it was written", () => {
       feed.add(page);
       feed.setLoaded();
       const table = new ShownTable();
-      readAll(feed, table, feed.positionOf(undefined));
+      readAll(feed, table, feed.messages.positionOf(undefined));
       expect(
         [...table.rows.values()].map(({ id, key, parent, queued, started, ended, spec }) => ({
           id,

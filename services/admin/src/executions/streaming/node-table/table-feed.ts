@@ -1,47 +1,21 @@
-import { randomUUID } from "node:crypto";
 import type { NodePage } from "../../store/node-table/node-page.js";
-import { type NodeTableChanges, type OpenedTable, PAGE, type TableExecution } from "../../store/node-table/read.js";
+import type { NodeTableChanges, OpenedTable } from "../../store/node-table/read.js";
 import type { Snapshot } from "../../store/watch/snapshot.js";
 import type { Feed } from "../feed-registry.js";
-import type { TableCursor } from "./cursor.js";
-import { encodeChunk, type TableMessage } from "./encode-chunk.js";
-import { TableRows } from "./table-rows.js";
+import { TableMessages } from "./table-messages.js";
 
-/** Position of one watcher. */
-export interface TablePosition {
-  /** Sequence of the last change sent; undefined before the first message of a complete table. */
-  readonly sequence: number | undefined;
-  /** Version of the execution sent, 0 for none. */
-  readonly execution: number;
-  /** Number of texts sent on this connection. */
-  readonly texts: number;
-  /** The last message completed the table. */
-  readonly complete: boolean;
-}
-
-export interface NextChunk {
-  readonly message: TableMessage;
-  readonly position: TablePosition;
-}
-
-const START: TablePosition = { sequence: undefined, execution: 0, texts: 0, complete: false };
-
-/** The node table of one execution for all its watchers in this process, and their messages. */
+/** The node table of one execution for all its watchers in this process. */
 export class TableFeed implements Feed<NodeTableChanges> {
   readonly executionId: bigint;
-  readonly #tag = randomUUID();
-  readonly #rows = new TableRows();
+  readonly messages = new TableMessages();
   #at: Snapshot;
-  #execution: TableExecution;
-  #executionVersion = 1;
-  #isLoaded = false;
-  /** Messages encoded since the last change, by the position that they follow. */
-  readonly #messages = new Map<string, NextChunk>();
+  #endedAt: number | undefined;
 
   constructor({ executionId, snapshot, bytes, endedAt }: OpenedTable) {
     this.executionId = executionId;
     this.#at = snapshot;
-    this.#execution = { bytes, endedAt };
+    this.#endedAt = endedAt;
+    this.messages.setExecution(bytes);
   }
 
   get at(): Snapshot {
@@ -49,84 +23,32 @@ export class TableFeed implements Feed<NodeTableChanges> {
   }
 
   get size(): number {
-    return this.#rows.length;
+    return this.messages.size;
   }
 
   get open(): number {
-    return this.#rows.open;
+    return this.messages.open;
   }
 
   get endedAt(): number | undefined {
-    return this.#execution.endedAt;
+    return this.#endedAt;
   }
 
   /** Adds nodes of the first read. */
   add(page: NodePage): void {
-    this.#changed(this.#rows.put(page));
+    this.messages.put(page);
   }
 
   /** Ends the first read: the rows are a consistent snapshot. */
   setLoaded(): void {
-    this.#isLoaded = true;
-    this.#changed(true);
+    this.messages.setLoaded();
   }
 
   apply({ execution, nodes }: NodeTableChanges, at: Snapshot): boolean {
     this.#at = at;
-    let changed = nodes !== undefined && this.#rows.put(nodes);
-    if (execution !== undefined) {
-      if (Buffer.compare(execution.bytes, this.#execution.bytes) !== 0) {
-        this.#executionVersion++;
-        changed = true;
-      }
-      this.#execution = execution;
-    }
-    return this.#changed(changed);
-  }
-
-  #changed(changed: boolean): boolean {
-    if (changed) this.#messages.clear();
-    return changed;
-  }
-
-  /** Position after a cursor: at the start for a cursor of another feed. */
-  positionOf(cursor: TableCursor | undefined): TablePosition {
-    if (cursor === undefined || cursor.feed !== this.#tag || cursor.sequence > this.#rows.order.end) return START;
-    const { sequence, execution, ended } = cursor;
-    return { sequence, execution, texts: 0, complete: ended };
-  }
-
-  /** Returns the message after a position; undefined when the watcher is up to date. */
-  next(from: TablePosition): NextChunk | undefined {
-    const isCurrent = from.sequence === this.#rows.order.end && from.execution === this.#executionVersion;
-    if (isCurrent && (from.complete || !this.#isLoaded)) return undefined;
-    const key = `${from.sequence ?? ""}/${from.execution}/${from.texts}`;
-    let made = this.#messages.get(key);
-    if (made === undefined) this.#messages.set(key, (made = this.#make(from)));
-    return made;
-  }
-
-  #make(from: TablePosition): NextChunk {
-    const { rows, sequence } = this.#rows.order.after(from.sequence ?? 0, PAGE);
-    const texts = this.#rows.texts.from(from.texts);
-    const complete = this.#isLoaded && sequence === this.#rows.order.end;
-    const position = { sequence, execution: this.#executionVersion, texts: from.texts + texts.length, complete };
-    const execution = from.execution === this.#executionVersion ? undefined : this.#execution.bytes;
-    const reset = from.sequence === undefined;
-    return { position, message: encodeChunk(this.#rows, { cursor: this.#cursor(position), reset, complete, texts, rows, execution }) };
-  }
-
-  /** Heartbeat with the watcher's cursor. */
-  heartbeat(at: TablePosition): TableMessage {
-    return encodeChunk(this.#rows, { cursor: this.#cursor(at) });
-  }
-
-  /** The last message. */
-  end(at: TablePosition): TableMessage {
-    return encodeChunk(this.#rows, { cursor: { ...this.#cursor(at), ended: true } });
-  }
-
-  #cursor({ sequence = 0, execution }: TablePosition): TableCursor {
-    return { feed: this.#tag, sequence, execution, ended: false };
+    const hasNodes = nodes !== undefined && this.messages.put(nodes);
+    if (execution === undefined) return hasNodes;
+    this.#endedAt = execution.endedAt;
+    return this.messages.setExecution(execution.bytes) || hasNodes;
   }
 }

@@ -2,7 +2,7 @@ import { isTerminalNodeEvent } from "@flyte-ts/domain/phase";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { NodePage } from "../../store/node-table/node-page.js";
 import { ChangeOrder } from "./change-order.js";
-import { TextTable } from "./text-table.js";
+import { TextTable } from "../../columns/text-table.js";
 
 const NUMBERS = ["key", "parent", "queued", "started", "ended", "entity", "error", "spec"] as const;
 const BYTES = ["phase", "flags", "cache", "attempts"] as const;

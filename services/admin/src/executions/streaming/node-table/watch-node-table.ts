@@ -1,10 +1,10 @@
-import { Code, RpcError } from "@flyte-ts/rpc";
 import type { ExecutionName } from "../../model/identifier.js";
 import type { FeedHandle } from "../feed-registry.js";
-import type { OpenStream, StreamLimiter } from "../stream-limiter.js";
-import { readTableCursor, type TableCursor } from "./cursor.js";
+import type { StreamLimiter } from "../stream-limiter.js";
+import { parseTableCursor } from "./cursor.js";
 import type { TableMessage } from "./encode-chunk.js";
 import type { NodeTableFeeds } from "./feed-source.js";
+import { sendMessages, type WatchedTable } from "./send-messages.js";
 import type { TableFeed } from "./table-feed.js";
 
 export interface NodeTableOptions {
@@ -13,7 +13,7 @@ export interface NodeTableOptions {
   readonly signal: AbortSignal;
 }
 
-export interface NodeTableRequest {
+export interface TableRequest {
   readonly cursor: string;
   readonly noFollow: boolean;
 }
@@ -28,16 +28,14 @@ export interface NodeTableRequest {
 export async function* watchNodeTable(
   { feeds, streams, signal }: NodeTableOptions,
   name: ExecutionName,
-  { cursor: cursorText, noFollow }: NodeTableRequest,
+  { cursor: cursorText, noFollow }: TableRequest,
 ): AsyncGenerator<TableMessage> {
-  const cursor = readTableCursor(cursorText);
-  if (cursorText !== "" && cursor === undefined)
-    throw new RpcError(Code.INVALID_ARGUMENT, "invalid value for cursor: it must come from an earlier message");
+  const cursor = parseTableCursor(cursorText);
   const stream = streams.open(signal);
   try {
     const handle = await feeds.acquire(name);
     try {
-      yield* sendChunks(handle, { cursor, noFollow, stream });
+      yield* sendMessages(watchedTable(handle), { cursor, noFollow, stream });
     } finally {
       handle.release();
     }
@@ -46,33 +44,16 @@ export async function* watchNodeTable(
   }
 }
 
-interface Watcher {
-  readonly cursor: TableCursor | undefined;
-  readonly noFollow: boolean;
-  readonly stream: OpenStream;
-}
-
-async function* sendChunks(handle: FeedHandle<TableFeed>, { cursor, noFollow, stream }: Watcher): AsyncGenerator<TableMessage> {
-  const { feed, waiters } = handle;
-  let position = feed.positionOf(cursor);
-  let sent = cursor === undefined || !cursor.ended;
-  for (let heartbeats = handle.heartbeats; ; ) {
-    stream.check();
-    if (handle.failure !== undefined) throw handle.failure;
-    const next = feed.next(position);
-    if (next !== undefined) {
-      position = next.position;
-      sent = true;
-      yield next.message;
-      if (noFollow && position.complete) return;
-    } else if (handle.isComplete()) {
-      // A watcher whose cursor includes the end of the stream gets no message.
-      if (sent) yield feed.end(position);
-      return;
-    } else if (noFollow && position.complete) return;
-    else if (heartbeats !== handle.heartbeats) {
-      heartbeats = handle.heartbeats;
-      yield feed.heartbeat(position);
-    } else await stream.wait(waiters);
-  }
+function watchedTable(handle: FeedHandle<TableFeed>): WatchedTable {
+  return {
+    messages: handle.feed.messages,
+    waiters: handle.waiters,
+    get failure() {
+      return handle.failure;
+    },
+    get heartbeats() {
+      return handle.heartbeats;
+    },
+    isComplete: () => handle.isComplete(),
+  };
 }

@@ -15,11 +15,14 @@ import { useApp } from "../../../app/app.js";
 import { Segments } from "../../../control/segments.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { mayBeGate } from "../gate/find-gate.js";
+import { Deck } from "./deck.js";
+import { Items } from "./items.js";
 import { NodeLog } from "../log/node-log.js";
 import { Attempts } from "../attempts.js";
 import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
+import { LaunchedExecution } from "./launched-execution.js";
 import { useNodeChanges } from "./use-node-changes.js";
 
 /** Question of a gate, whose code is loaded when a node may be one. */
@@ -34,22 +37,27 @@ interface NodePaneProps {
   onChange(next: Partial<ExecutionSearch>): void;
 }
 
-const PARTS = [
-  { id: "", title: "Details" },
-  { id: "log", title: "Log" },
-] as const;
+const DETAILS = { id: "", title: "Details" } as const;
+const ITEMS = { id: "items", title: "Items" } as const;
+const LOG = { id: "log", title: "Log" } as const;
+const DECK = { id: "deck", title: "Deck" } as const;
 
 /** Selected node: its phase, error, attempts, inputs and outputs, or its log. */
 export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
   const app = useApp();
-  const isLog = search.pane === "log";
+  const { pane } = search;
   const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
   const isGate = mayBeGate(data);
   // A gate has no attempts; a node is read first, so that its question takes no call more.
   const attempts = useQuery({ ...attemptsQuery(app, executionKey, node), enabled: data !== undefined && !isGate });
-  const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: !isLog });
+  const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: pane === "" });
   useNodeChanges(executionKey, node, version);
   const closure = data?.closure;
+  // An array has the items' logs, none of its own.
+  const isArray = data?.metadata?.isArray === true;
+  const logs = isArray ? (search.item === "" ? [ITEMS] : [ITEMS, LOG]) : [LOG];
+  const parts = [DETAILS, ...logs, ...(closure?.deckUri ? [DECK] : [])];
+  const shown = isArray && pane === "log" && search.item === "" ? "items" : pane;
   const look = nodePhaseLook(closure?.phase);
   const ended = look.terminal ? (readDurationMs(closure?.duration) ?? 0) : undefined;
   return (
@@ -67,10 +75,25 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           <Duration durationMs={ended} sinceMs={readTimeMs(closure.startedAt)} />
         </p>
       )}
+      <LaunchedExecution id={closure?.workflowNodeMetadata?.executionId} />
       {attempts.data !== undefined && attempts.data.length > 0 && (
-        <Segments label="Part of the node" choices={PARTS} current={isLog ? "log" : ""} onChoose={(pane) => onChange({ pane })} />
+        <Segments
+          label="Part of the node"
+          choices={parts}
+          current={shown}
+          onChoose={(next) => onChange({ pane: next, item: next === "log" ? search.item : "" })}
+        />
       )}
-      {isLog ? (
+      {shown === "items" && (
+        <Items
+          executionKey={executionKey}
+          node={node}
+          attempt={search.attempt}
+          selected={search.item}
+          onSelect={(item) => onChange({ pane: "log", item })}
+        />
+      )}
+      {shown === "log" && (
         <NodeLog
           executionKey={executionKey}
           node={node}
@@ -78,7 +101,9 @@ export function NodePane({ executionKey, node, version, search, onChange }: Node
           item={search.item}
           onAttempt={(attempt) => onChange({ attempt })}
         />
-      ) : (
+      )}
+      {shown === "deck" && <Deck executionKey={executionKey} node={node} />}
+      {shown === "" && (
         <>
           {isGiven(closure?.error) && (
             <section className={styles.error} aria-label="Error">

@@ -10,6 +10,8 @@ function markOnce(name: string): () => void {
   };
 }
 
+/** The graph of the execution is drawn; benchmarks read the mark. */
+export const markGraph = markOnce("console:graph");
 /** The first rows of the execution are drawn; benchmarks read the mark. */
 export const markFirstRows = markOnce("console:first-rows");
 /** All rows and counts of the execution can be reached; benchmarks read the mark. */

@@ -1,9 +1,11 @@
+import { Suspense, useEffect } from "react";
 import type { ExecutionKey } from "../../../api/scope.js";
 import { classes } from "../../../control/classes.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
-import { NodePane } from "./node-pane.js";
+import { NodePane } from "../lazy-views.js";
+import { markComplete, markFirstRows } from "./page-marks.js";
 import styles from "./timeline-tab.module.css";
 import { TimelineView } from "./timeline-view.js";
 
@@ -17,12 +19,22 @@ interface TimelineTabProps {
 /** Timeline of an execution, and beside it the selected node. */
 export function TimelineTab({ executionKey, client, search, onChange }: TimelineTabProps) {
   const { node } = search;
-  const row = useStore(client.shown)?.rows.find(({ nodeId }) => nodeId === node);
+  const rows = useStore(client.shown)?.rows ?? [];
+  const row = rows.find(({ nodeId }) => nodeId === node);
   const version = row === undefined ? 0 : row.phase * 256 + row.attempts;
+  const hasRows = rows.length > 0;
+  const isComplete = useStore(client.summary)?.isComplete === true;
+  useEffect(() => {
+    if (hasRows) markFirstRows();
+    if (hasRows && isComplete) markComplete();
+  }, [hasRows, isComplete]);
+  const select = (id: string): void => onChange({ node: id, attempt: "", item: "" });
   return (
-    <div className={node === "" ? styles.whole : classes(styles.split, search.pane === "log" && styles.log)}>
-      <TimelineView client={client} search={search} onChange={onChange} />
-      {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+    <div className={node === "" ? styles.whole : classes(styles.split, search.pane !== "" && styles.wide)}>
+      <TimelineView title="Nodes" client={client} selected={node} onSelect={select} />
+      <Suspense>
+        {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
+      </Suspense>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
 import { formatDuration } from "../../../format/duration.js";
@@ -7,12 +7,10 @@ import { formatTime } from "../../../format/time.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { OrderKind } from "../../../node-table/order/list-rows.js";
 import type { NodeStateName } from "../../../node-table/table/node-state.js";
-import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useApp, usePreferences } from "../../../app/app.js";
 import { useTokenColours } from "../../../theme/token-colours.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
 import { Timeline } from "../../../timeline/timeline.js";
-import { markFirstRows, markComplete } from "./page-marks.js";
 
 const TOKENS = ["ok", "run", "wait", "bad", "stop", "ask", "hit", "line", "ink-2", "selected", "hover", "accent"] as const;
 
@@ -28,27 +26,26 @@ const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
 };
 
 interface TimelineViewProps {
+  /** Noun of the rows. */
+  readonly title: "Nodes" | "Items";
   readonly client: NodeTableClient;
-  readonly search: ExecutionSearch;
-  onChange(next: Partial<ExecutionSearch>): void;
+  /** Id of the selected row; empty for none. */
+  readonly selected: string;
+  onSelect(id: string): void;
 }
 
-/** Nodes of an execution over time. */
-export function TimelineView({ client, search, onChange }: TimelineViewProps) {
+/** Nodes of an execution, or items of an array node, over time. */
+export function TimelineView({ title, client, selected, onSelect }: TimelineViewProps) {
   const { clock } = useApp();
   const { zone } = usePreferences();
   const [order, setOrder] = useState<OrderKind>("tree");
   const colours = useTokenColours(TOKENS);
   const failure = useStore(client.failure);
-  const hasRows = (useStore(client.shown)?.rows.length ?? 0) > 0;
-  const isComplete = useStore(client.summary)?.isComplete === true;
-  useEffect(() => {
-    if (hasRows) markFirstRows();
-    if (hasRows && isComplete) markComplete();
-  }, [hasRows, isComplete]);
-  if (failure !== undefined) return <ErrorPanel title="The nodes cannot be followed" error={new Error(failure.message)} />;
+  if (failure !== undefined)
+    return <ErrorPanel title={`The ${title.toLowerCase()} cannot be followed`} error={new Error(failure.message)} />;
   return (
     <Timeline
+      label={title}
       client={client}
       colours={{
         states: {
@@ -74,8 +71,8 @@ export function TimelineView({ client, search, onChange }: TimelineViewProps) {
       clockSkewMs={clock.now() - Date.now()}
       order={order}
       onOrder={setOrder}
-      selected={search.node === "" ? undefined : search.node}
-      onSelect={(node) => onChange({ node, attempt: "", item: "" })}
+      selected={selected === "" ? undefined : selected}
+      onSelect={onSelect}
     />
   );
 }

@@ -8,7 +8,9 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Execution, ExecutionJson } from "../../../flyteidl/admin/execution_pb.js";
 import { file_flyteidl_admin_execution } from "../../../flyteidl/admin/execution_pb.js";
-import type { WorkflowExecutionIdentifier, WorkflowExecutionIdentifierJson } from "../../../flyteidl/core/identifier_pb.js";
+import type { TaskExecution, TaskExecutionJson } from "../../../flyteidl/admin/task_execution_pb.js";
+import { file_flyteidl_admin_task_execution } from "../../../flyteidl/admin/task_execution_pb.js";
+import type { NodeExecutionIdentifier, NodeExecutionIdentifierJson, WorkflowExecutionIdentifier, WorkflowExecutionIdentifierJson } from "../../../flyteidl/core/identifier_pb.js";
 import { file_flyteidl_core_identifier } from "../../../flyteidl/core/identifier_pb.js";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
 import type { Message } from "@bufbuild/protobuf";
@@ -17,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/node_table.proto.
  */
 export const file_flytets_admin_v1_node_table: GenFile = /*@__PURE__*/
-  fileDesc("CiFmbHl0ZXRzL2FkbWluL3YxL25vZGVfdGFibGUucHJvdG8SEGZseXRldHMuYWRtaW4udjEicgoVV2F0Y2hOb2RlVGFibGVSZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGY3Vyc29yGAIgASgJEhEKCW5vX2ZvbGxvdxgDIAEoCCLpAQoOTm9kZVRhYmxlQ2h1bmsSDgoGY3Vyc29yGAEgASgJEg0KBXJlc2V0GAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg0KBWVuZGVkGAQgASgIEg0KBXRleHRzGAUgAygJEiwKBW5vZGVzGAYgASgLMh0uZmx5dGV0cy5hZG1pbi52MS5Ob2RlQ29sdW1ucxIsCgZjb3VudHMYByABKAsyHC5mbHl0ZXRzLmFkbWluLnYxLk5vZGVDb3VudHMSLAoJZXhlY3V0aW9uGAggASgLMhkuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uIvwBCgtOb2RlQ29sdW1ucxIOCgZsZW5ndGgYASABKA0SCwoDa2V5GAIgASgMEhEKCWlkX3ByZWZpeBgDIAEoDBIRCglpZF9zdWZmaXgYBCABKAwSDgoGcGFyZW50GAUgASgMEg0KBXBoYXNlGAYgASgMEg0KBWZsYWdzGAcgASgMEg0KBWNhY2hlGAggASgMEhAKCGF0dGVtcHRzGAkgASgMEg4KBmVudGl0eRgKIAEoDBIOCgZxdWV1ZWQYCyABKAwSDwoHc3RhcnRlZBgMIAEoDBINCgVlbmRlZBgNIAEoDBINCgVlcnJvchgOIAEoDBIMCgRzcGVjGA8gASgMIkAKCk5vZGVDb3VudHMSEAoIYnlfcGhhc2UYASADKA0SDgoGY2FjaGVkGAIgASgNEhAKCHJldHJ5aW5nGAMgASgNKpMBCghOb2RlRmxhZxIZChVOT0RFX0ZMQUdfVU5TUEVDSUZJRUQQABIUChBOT0RFX0ZMQUdfUEFSRU5UEAESFQoRTk9ERV9GTEFHX0RZTkFNSUMQAhITCg9OT0RFX0ZMQUdfQVJSQVkQBBIWChJOT0RFX0ZMQUdfTEFVTkNIRVMQCBISCg5OT0RFX0ZMQUdfREVDSxAQMrcBChBOb2RlVGFibGVTZXJ2aWNlEqIBCg5XYXRjaE5vZGVUYWJsZRInLmZseXRldHMuYWRtaW4udjEuV2F0Y2hOb2RlVGFibGVSZXF1ZXN0GiAuZmx5dGV0cy5hZG1pbi52MS5Ob2RlVGFibGVDaHVuayJDgtPkkwI9EjsvYXBpL3YxL3dhdGNoL25vZGVfdGFibGUve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfTABYgZwcm90bzM", [file_flyteidl_admin_execution, file_flyteidl_core_identifier, file_google_api_annotations]);
+  fileDesc("CiFmbHl0ZXRzL2FkbWluL3YxL25vZGVfdGFibGUucHJvdG8SEGZseXRldHMuYWRtaW4udjEicgoVV2F0Y2hOb2RlVGFibGVSZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGY3Vyc29yGAIgASgJEhEKCW5vX2ZvbGxvdxgDIAEoCCKQAQoVV2F0Y2hJdGVtVGFibGVSZXF1ZXN0EjIKAmlkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5Ob2RlRXhlY3V0aW9uSWRlbnRpZmllchIUCgdhdHRlbXB0GAIgASgNSACIAQESDgoGY3Vyc29yGAMgASgJEhEKCW5vX2ZvbGxvdxgEIAEoCEIKCghfYXR0ZW1wdCJNChdMaXN0Tm9kZUF0dGVtcHRzUmVxdWVzdBIyCgJpZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXIiSwoYTGlzdE5vZGVBdHRlbXB0c1Jlc3BvbnNlEi8KCGF0dGVtcHRzGAEgAygLMh0uZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbiLpAQoOTm9kZVRhYmxlQ2h1bmsSDgoGY3Vyc29yGAEgASgJEg0KBXJlc2V0GAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg0KBWVuZGVkGAQgASgIEg0KBXRleHRzGAUgAygJEiwKBW5vZGVzGAYgASgLMh0uZmx5dGV0cy5hZG1pbi52MS5Ob2RlQ29sdW1ucxIsCgZjb3VudHMYByABKAsyHC5mbHl0ZXRzLmFkbWluLnYxLk5vZGVDb3VudHMSLAoJZXhlY3V0aW9uGAggASgLMhkuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uIvwBCgtOb2RlQ29sdW1ucxIOCgZsZW5ndGgYASABKA0SCwoDa2V5GAIgASgMEhEKCWlkX3ByZWZpeBgDIAEoDBIRCglpZF9zdWZmaXgYBCABKAwSDgoGcGFyZW50GAUgASgMEg0KBXBoYXNlGAYgASgMEg0KBWZsYWdzGAcgASgMEg0KBWNhY2hlGAggASgMEhAKCGF0dGVtcHRzGAkgASgMEg4KBmVudGl0eRgKIAEoDBIOCgZxdWV1ZWQYCyABKAwSDwoHc3RhcnRlZBgMIAEoDBINCgVlbmRlZBgNIAEoDBINCgVlcnJvchgOIAEoDBIMCgRzcGVjGA8gASgMIkAKCk5vZGVDb3VudHMSEAoIYnlfcGhhc2UYASADKA0SDgoGY2FjaGVkGAIgASgNEhAKCHJldHJ5aW5nGAMgASgNKpMBCghOb2RlRmxhZxIZChVOT0RFX0ZMQUdfVU5TUEVDSUZJRUQQABIUChBOT0RFX0ZMQUdfUEFSRU5UEAESFQoRTk9ERV9GTEFHX0RZTkFNSUMQAhITCg9OT0RFX0ZMQUdfQVJSQVkQBBIWChJOT0RFX0ZMQUdfTEFVTkNIRVMQCBISCg5OT0RFX0ZMQUdfREVDSxAQMvIEChBOb2RlVGFibGVTZXJ2aWNlEqIBCg5XYXRjaE5vZGVUYWJsZRInLmZseXRldHMuYWRtaW4udjEuV2F0Y2hOb2RlVGFibGVSZXF1ZXN0GiAuZmx5dGV0cy5hZG1pbi52MS5Ob2RlVGFibGVDaHVuayJDgtPkkwI9EjsvYXBpL3YxL3dhdGNoL25vZGVfdGFibGUve2lkLnByb2plY3R9L3tpZC5kb21haW59L3tpZC5uYW1lfTABEtYBCg5XYXRjaEl0ZW1UYWJsZRInLmZseXRldHMuYWRtaW4udjEuV2F0Y2hJdGVtVGFibGVSZXF1ZXN0GiAuZmx5dGV0cy5hZG1pbi52MS5Ob2RlVGFibGVDaHVuayJ3gtPkkwJxEm8vYXBpL3YxL3dhdGNoL2l0ZW1fdGFibGUve2lkLmV4ZWN1dGlvbl9pZC5wcm9qZWN0fS97aWQuZXhlY3V0aW9uX2lkLmRvbWFpbn0ve2lkLmV4ZWN1dGlvbl9pZC5uYW1lfS97aWQubm9kZV9pZH0wARLfAQoQTGlzdE5vZGVBdHRlbXB0cxIpLmZseXRldHMuYWRtaW4udjEuTGlzdE5vZGVBdHRlbXB0c1JlcXVlc3QaKi5mbHl0ZXRzLmFkbWluLnYxLkxpc3ROb2RlQXR0ZW1wdHNSZXNwb25zZSJ0gtPkkwJuEmwvYXBpL3YxL25vZGVfYXR0ZW1wdHMve2lkLmV4ZWN1dGlvbl9pZC5wcm9qZWN0fS97aWQuZXhlY3V0aW9uX2lkLmRvbWFpbn0ve2lkLmV4ZWN1dGlvbl9pZC5uYW1lfS97aWQubm9kZV9pZH1iBnByb3RvMw", [file_flyteidl_admin_execution, file_flyteidl_admin_task_execution, file_flyteidl_core_identifier, file_google_api_annotations]);
 
 /**
  * @generated from message flytets.admin.v1.WatchNodeTableRequest
@@ -75,6 +77,129 @@ export type WatchNodeTableRequestJson = {
  */
 export const WatchNodeTableRequestSchema: GenMessage<WatchNodeTableRequest, {jsonType: WatchNodeTableRequestJson}> = /*@__PURE__*/
   messageDesc(file_flytets_admin_v1_node_table, 0);
+
+/**
+ * @generated from message flytets.admin.v1.WatchItemTableRequest
+ */
+export type WatchItemTableRequest = Message<"flytets.admin.v1.WatchItemTableRequest"> & {
+  /**
+   * @generated from field: flyteidl.core.NodeExecutionIdentifier id = 1;
+   */
+  id?: NodeExecutionIdentifier | undefined;
+
+  /**
+   * Number of the array node's attempt; unset for the latest.
+   *
+   * @generated from field: optional uint32 attempt = 2;
+   */
+  attempt?: number | undefined;
+
+  /**
+   * As in WatchNodeTableRequest.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+
+  /**
+   * @generated from field: bool no_follow = 4;
+   */
+  noFollow: boolean;
+};
+
+/**
+ * @generated from message flytets.admin.v1.WatchItemTableRequest
+ */
+export type WatchItemTableRequestJson = {
+  /**
+   * @generated from field: flyteidl.core.NodeExecutionIdentifier id = 1;
+   */
+  id?: NodeExecutionIdentifierJson;
+
+  /**
+   * Number of the array node's attempt; unset for the latest.
+   *
+   * @generated from field: optional uint32 attempt = 2;
+   */
+  attempt?: number;
+
+  /**
+   * As in WatchNodeTableRequest.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor?: string;
+
+  /**
+   * @generated from field: bool no_follow = 4;
+   */
+  noFollow?: boolean;
+};
+
+/**
+ * Describes the message flytets.admin.v1.WatchItemTableRequest.
+ * Use `create(WatchItemTableRequestSchema)` to create a new message.
+ */
+export const WatchItemTableRequestSchema: GenMessage<WatchItemTableRequest, {jsonType: WatchItemTableRequestJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_node_table, 1);
+
+/**
+ * @generated from message flytets.admin.v1.ListNodeAttemptsRequest
+ */
+export type ListNodeAttemptsRequest = Message<"flytets.admin.v1.ListNodeAttemptsRequest"> & {
+  /**
+   * @generated from field: flyteidl.core.NodeExecutionIdentifier id = 1;
+   */
+  id?: NodeExecutionIdentifier | undefined;
+};
+
+/**
+ * @generated from message flytets.admin.v1.ListNodeAttemptsRequest
+ */
+export type ListNodeAttemptsRequestJson = {
+  /**
+   * @generated from field: flyteidl.core.NodeExecutionIdentifier id = 1;
+   */
+  id?: NodeExecutionIdentifierJson;
+};
+
+/**
+ * Describes the message flytets.admin.v1.ListNodeAttemptsRequest.
+ * Use `create(ListNodeAttemptsRequestSchema)` to create a new message.
+ */
+export const ListNodeAttemptsRequestSchema: GenMessage<ListNodeAttemptsRequest, {jsonType: ListNodeAttemptsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_node_table, 2);
+
+/**
+ * @generated from message flytets.admin.v1.ListNodeAttemptsResponse
+ */
+export type ListNodeAttemptsResponse = Message<"flytets.admin.v1.ListNodeAttemptsResponse"> & {
+  /**
+   * In the order of their numbers; `metadata.external_resources` is empty for array nodes.
+   *
+   * @generated from field: repeated flyteidl.admin.TaskExecution attempts = 1;
+   */
+  attempts: TaskExecution[];
+};
+
+/**
+ * @generated from message flytets.admin.v1.ListNodeAttemptsResponse
+ */
+export type ListNodeAttemptsResponseJson = {
+  /**
+   * In the order of their numbers; `metadata.external_resources` is empty for array nodes.
+   *
+   * @generated from field: repeated flyteidl.admin.TaskExecution attempts = 1;
+   */
+  attempts?: TaskExecutionJson[];
+};
+
+/**
+ * Describes the message flytets.admin.v1.ListNodeAttemptsResponse.
+ * Use `create(ListNodeAttemptsResponseSchema)` to create a new message.
+ */
+export const ListNodeAttemptsResponseSchema: GenMessage<ListNodeAttemptsResponse, {jsonType: ListNodeAttemptsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_node_table, 3);
 
 /**
  * @generated from message flytets.admin.v1.NodeTableChunk
@@ -201,7 +326,7 @@ export type NodeTableChunkJson = {
  * Use `create(NodeTableChunkSchema)` to create a new message.
  */
 export const NodeTableChunkSchema: GenMessage<NodeTableChunk, {jsonType: NodeTableChunkJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_node_table, 1);
+  messageDesc(file_flytets_admin_v1_node_table, 4);
 
 /**
  * Rows as columns of `length` values. A varint is the base-128 varint of a zigzag-encoded signed
@@ -430,7 +555,7 @@ export type NodeColumnsJson = {
  * Use `create(NodeColumnsSchema)` to create a new message.
  */
 export const NodeColumnsSchema: GenMessage<NodeColumns, {jsonType: NodeColumnsJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_node_table, 2);
+  messageDesc(file_flytets_admin_v1_node_table, 5);
 
 /**
  * @generated from message flytets.admin.v1.NodeCounts
@@ -489,7 +614,7 @@ export type NodeCountsJson = {
  * Use `create(NodeCountsSchema)` to create a new message.
  */
 export const NodeCountsSchema: GenMessage<NodeCounts, {jsonType: NodeCountsJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_node_table, 3);
+  messageDesc(file_flytets_admin_v1_node_table, 6);
 
 /**
  * Properties of a node, summed up in NodeColumns.flags.
@@ -569,6 +694,30 @@ export const NodeTableService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchNodeTableRequestSchema;
     output: typeof NodeTableChunkSchema;
+  },
+  /**
+   * Sends the items of an array node, then each item on change, as rows whose id is the item's
+   * index. The phases are those of nodes; an item whose attempt has failed and that may be retried
+   * is FAILING. The first message has the execution. The stream ends when the node, or the
+   * requested attempt of it, has ended.
+   *
+   * @generated from rpc flytets.admin.v1.NodeTableService.WatchItemTable
+   */
+  watchItemTable: {
+    methodKind: "server_streaming";
+    input: typeof WatchItemTableRequestSchema;
+    output: typeof NodeTableChunkSchema;
+  },
+  /**
+   * Lists the last 100 attempts of a node's task, without the items of arrays: those of a large
+   * array take tens of megabytes.
+   *
+   * @generated from rpc flytets.admin.v1.NodeTableService.ListNodeAttempts
+   */
+  listNodeAttempts: {
+    methodKind: "unary";
+    input: typeof ListNodeAttemptsRequestSchema;
+    output: typeof ListNodeAttemptsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_flytets_admin_v1_node_table, 0);
