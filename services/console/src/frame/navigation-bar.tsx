@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Scope } from "../api/scope.js";
+import { classes } from "../control/classes.js";
 import { Icon } from "../control/icon.js";
 import { PLACES, SCOPE_PATH } from "./navigation.js";
 import styles from "./navigation-bar.module.css";
@@ -15,12 +16,12 @@ export function Navigation({ scope }: { readonly scope: Scope | undefined }) {
       </Link>
       <ScopeChooser scope={scope} />
       {scope !== undefined &&
-        PLACES.map(({ to, title, icon }) => (
+        PLACES.map(({ to, title, icon, isWide = false }) => (
           <Link
             key={title}
             to={`${SCOPE_PATH}${to}`}
             params={scope}
-            className={styles.place}
+            className={classes(styles.place, isWide && styles.wide)}
             activeOptions={{ exact: to === "", includeSearch: false }}
             activeProps={{ className: styles.current, "aria-current": "page" }}
           >

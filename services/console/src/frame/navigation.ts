@@ -6,6 +6,8 @@ interface Place {
   readonly icon: IconName;
   /** Second key after `g`. */
   readonly key: string;
+  /** Left out of the bar of a phone; the palette has it. */
+  readonly isWide?: boolean;
 }
 
 /** Pages of a project and domain, in the order of the navigation. */
@@ -15,8 +17,8 @@ export const PLACES: readonly Place[] = [
   { to: "/workflows", title: "Workflows", icon: "flow", key: "w" },
   { to: "/launchPlans", title: "Launch plans", icon: "rocket", key: "l" },
   { to: "/tasks", title: "Tasks", icon: "box", key: "t" },
-  { to: "/automation", title: "Schedules & triggers", icon: "calendar", key: "s" },
-  { to: "/audit", title: "Audit log", icon: "person", key: "a" },
+  { to: "/automation", title: "Schedules & triggers", icon: "calendar", key: "s", isWide: true },
+  { to: "/audit", title: "Audit log", icon: "person", key: "a", isWide: true },
 ];
 
 /** Address of a place in a project and domain. */
