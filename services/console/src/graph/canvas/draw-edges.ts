@@ -94,7 +94,7 @@ function drawArrows(context: GraphContext, frame: GraphFrame, edges: readonly (r
 const MAX_RIBBONS = 600;
 const MIN_COUNT_PX = 60;
 /** Least length of a ribbon. */
-const MIN_RIBBON_PX = 8;
+const MIN_RIBBON_PX = 4;
 
 /** Draws edges as ribbons between parts of layers; returns their number. */
 export function drawRibbons(context: GraphContext, frame: GraphFrame): number {
