@@ -5,7 +5,6 @@ import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
-import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
@@ -38,8 +37,7 @@ import {
   signalRpcs,
   type Streaming,
   errorRpcs,
-  graphRpcs,
-  graphTags,
+  graphService,
   nodeTableRpcs,
   streamingRpcs,
   taskExecutionRpcs,
@@ -102,7 +100,7 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, streamingRpcs(deps)),
     implement(ErrorService, errorRpcs(deps)),
-    { ...implement(GraphService, graphRpcs(deps)), entityTag: graphTags(`${build.version} ${build.revision}`) },
+    graphService(deps, `${build.version} ${build.revision}`),
     implement(NodeTableService, nodeTableRpcs(deps)),
     {
       ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),

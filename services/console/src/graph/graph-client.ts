@@ -11,7 +11,7 @@ export interface GraphWorker {
   terminate(): void;
 }
 
-/** What a graph shows, and the states of its nodes. */
+/** Scene of a graph, and the states of its nodes. */
 export interface ShownScene {
   readonly scene: Scene;
   readonly states: SceneStates;

@@ -38,7 +38,7 @@ export interface NodeTableClient {
   setFilter(filter: NodeFilter): void;
   expand(id: RowId, isExpanded: boolean): void;
   trace(isTraced: boolean): void;
-  /** Passes the rows of all nodes on, and from then on those that change; one listener at a time. */
+  /** Passes on the rows of all nodes, then those that change; there is one listener at a time. */
   follow(listener: (nodes: NodeRows) => void): void;
   /** Opens the nodes around a node; resolves to its place, −1 if it is not shown. */
   reveal(nodeId: string): Promise<number>;

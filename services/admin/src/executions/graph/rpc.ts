@@ -2,20 +2,29 @@ import { BlobError, BlobTooLargeError } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { NodeExecutionIdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { create } from "@bufbuild/protobuf";
-import type { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
+import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { checkStored, MAX_STORED_BYTES, StoredMessageError } from "@flyte-ts/input-limits";
-import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
+import { Code, implement, RpcError, type ServedService, type ServiceImplementation } from "@flyte-ts/rpc";
 import { checkReadIdentifier, missingEntity, notFound } from "../../platform/index.js";
 import { findClosureOfRow, findWorkflowRow } from "../../registry/index.js";
 import type { ExecutionsDeps } from "../deps.js";
 import { checkExecutionId, checkNodeId, type NodeId } from "../model/identifier.js";
 import { type CreatedWorkflow, findCreatedClosure, findCreatedWorkflow, findWorkflowOfExecution } from "../store/graph-closures.js";
+import { graphTags } from "./entity-tag.js";
 import { GraphSource } from "./graph-source.js";
 
 type Deps = Pick<ExecutionsDeps, "db" | "blobs">;
 
-/** Graphs of workflows, executions and dynamic nodes. */
-export function graphRpcs(deps: Deps): ServiceImplementation<typeof GraphService> {
+/**
+ * Service of the graphs of workflows, executions and dynamic nodes.
+ *
+ * @param program version of this program, which may write the same graph differently
+ */
+export function graphService(deps: Deps, program: string): ServedService {
+  return { ...implement(GraphService, graphRpcs(deps)), entityTag: graphTags(program) };
+}
+
+function graphRpcs(deps: Deps): ServiceImplementation<typeof GraphService> {
   const { db } = deps;
   const source = new GraphSource();
   const graphOfWorkflow = (rowId: bigint) => source.graphOf(`workflow ${rowId}`, () => findClosureOfRow(db, rowId));

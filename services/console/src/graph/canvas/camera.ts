@@ -42,8 +42,7 @@ export function zoomCamera(
 /** Moves by pixels of the canvas, as far as some of the scene stays in sight. */
 export function panCamera(
   { left, top, scale }: Camera,
-  dxPx: number,
-  dyPx: number,
+  by: { readonly dxPx: number; readonly dyPx: number },
   whole: Whole,
   { widthPx, heightPx }: CanvasSize,
 ): Camera {
@@ -53,12 +52,12 @@ export function panCamera(
   };
   return {
     scale,
-    left: clamp(left - dxPx / scale, whole.totalWidth, widthPx),
-    top: clamp(top - dyPx / scale, whole.totalHeight, heightPx),
+    left: clamp(left - by.dxPx / scale, whole.totalWidth, widthPx),
+    top: clamp(top - by.dyPx / scale, whole.totalHeight, heightPx),
   };
 }
 
-/** Moves so that a rectangle is in sight, and not at the border; zooms in if it is too small to see. */
+/** Moves so that a rectangle is in sight, not at the border; zooms in if it is too small. */
 export function revealRect(
   camera: Camera,
   { left, top, right, bottom }: Rect,

@@ -75,7 +75,7 @@ test("nodes in a rectangle are found as by looking at all", () => {
     fc.property(point, point, point, point, (a, b, c, d) => {
       const rect = { left: Math.min(a, b), right: Math.max(a, b), top: Math.min(c, d), bottom: Math.max(c, d) };
       const found: number[] = [];
-      eachNodeIn(scene.grid, scene, rect, (node) => found.push(node));
+      eachNodeIn(scene, rect, (node) => found.push(node));
       const expected = Array.from({ length: scene.length }, (_, node) => node).filter((node) => {
         const [x, y] = [scene.x[node] ?? 0, scene.y[node] ?? 0];
         const isBeside = x > rect.right || x + (scene.width[node] ?? 0) < rect.left;
@@ -95,7 +95,7 @@ test("a zoom keeps the point under the pointer, and all fits at the least", () =
   expect(near.top + 100 / near.scale).toBeCloseTo(fit.top + 100 / fit.scale);
   expect(zoomCamera(near, 0.001, { x: 0, y: 0 }, fit.scale).scale).toBe(fit.scale);
   // Some of the scene stays in sight.
-  const away = seenRect(panCamera(near, -1e6, -1e6, whole, size), size);
+  const away = seenRect(panCamera(near, { dxPx: -1e6, dyPx: -1e6 }, whole, size), size);
   expect([away.left < whole.totalWidth, away.top < whole.totalHeight]).toEqual([true, true]);
   const rect = { left: 9_000, top: 1_500, right: 9_100, bottom: 1_550 };
   const seen = seenRect(revealRect(near, rect, size, 0), size);

@@ -7,7 +7,7 @@ import type { GraphContext, GraphFrame } from "./graph-frame.js";
 
 const RADIUS = 8;
 const STRIPE = 3;
-/** Width of a letter of the name and of the smaller texts, about: measuring takes longer than drawing. */
+/** Width of a letter, about: measuring takes longer than drawing. */
 const NAME_LETTER = 7.1;
 const SMALL_LETTER = 6;
 const TEXT_LEFT = 31;
@@ -90,10 +90,10 @@ function drawTexts(context: GraphContext, { scene, states, colours, nowMs, durat
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.fillStyle = colours.ink;
-  context.font = `600 12.5px ${colours.fontFamily}`;
+  context.font = colours.nameFont;
   context.fillText(cut(name, room / NAME_LETTER), x + TEXT_LEFT, y + 20.5);
   context.fillStyle = colours.inkSoft;
-  context.font = `11px ${colours.fontFamily}`;
+  context.font = colours.smallFont;
   const kind = `${nodeKind(scene, node)}${(flags & SceneFlag.launches) !== 0 ? " ↗" : ""}${attempts}`;
   context.fillText(cut(kind, (room - (timeY === 36 ? timeRoom : 0)) / SMALL_LETTER), x + TEXT_LEFT, y + 36);
   if (time === "") return;
@@ -125,7 +125,7 @@ function drawTwist(context: GraphContext, { colours }: GraphFrame, { x, y, width
           [0, 2],
           [4, -2],
         ];
-  for (const [at, [dx = 0, dy = 0]] of points.entries()) at === 0 ? context.moveTo(cx + dx, cy + dy) : context.lineTo(cx + dx, cy + dy);
+  for (const [dx = 0, dy = 0] of points) context.lineTo(cx + dx, cy + dy);
   context.stroke();
 }
 
@@ -143,7 +143,7 @@ function drawSquares(context: GraphContext, { states, colours }: GraphFrame, { n
   }
   context.globalAlpha = 1;
   context.fillStyle = colours.inkSoft;
-  context.font = `11px ${colours.fontFamily}`;
+  context.font = colours.smallFont;
   context.textAlign = "left";
   context.fillText(cut(squareWords(states, node), (room.width - TIME_ROOM) / SMALL_LETTER), x + SQUARES.left, y + height - 7);
 }

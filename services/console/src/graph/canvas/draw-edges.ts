@@ -1,6 +1,6 @@
 import { NOT_BEGUN } from "../scene/node-phase.js";
 import { seenRect } from "./camera.js";
-import type { GraphContext, GraphFrame } from "./graph-frame.js";
+import { type GraphContext, type GraphFrame, sizedFont } from "./graph-frame.js";
 
 /** With more nodes in sight, edges are straight. */
 const MAX_CURVED = 300;
@@ -10,7 +10,7 @@ export const MAX_SINGLE_EDGES_NODES = 1_200;
 const MAX_EDGES = 4_000;
 const ARROW_PX = 6;
 
-/** Lists the edges that begin or end at nodes in sight; undefined when there are too many. */
+/** Lists the edges that begin or end at nodes in sight; undefined when they are too many. */
 function edgesOf({ adjacency: { down, up } }: GraphFrame, nodes: readonly number[]): (readonly [from: number, to: number])[] | undefined {
   const seen = new Set(nodes);
   const edges: [number, number][] = [];
@@ -23,7 +23,7 @@ function edgesOf({ adjacency: { down, up } }: GraphFrame, nodes: readonly number
   return edges;
 }
 
-/** Draws the edges of the nodes in sight; returns their number, or −1 if they have to be bundled. */
+/** Draws the edges of the nodes in sight; returns their number, −1 if they are to be bundled. */
 export function drawEdges(context: GraphContext, frame: GraphFrame, nodes: readonly number[]): number {
   if (nodes.length > MAX_SINGLE_EDGES_NODES * frame.detail) return -1;
   const edges = edgesOf(frame, nodes);
@@ -91,17 +91,18 @@ function drawArrows(context: GraphContext, frame: GraphFrame, edges: readonly (r
 }
 
 /** Bundles that are drawn, at most. */
-const MAX_RIBBONS = 1_500;
-const RIBBON_ALPHA = 0.34;
+const MAX_RIBBONS = 600;
 const MIN_COUNT_PX = 60;
+/** Least length of a ribbon. */
+const MIN_RIBBON_PX = 4;
 
 /** Draws edges as ribbons between parts of layers; returns their number. */
 export function drawRibbons(context: GraphContext, frame: GraphFrame): number {
   const { scene, camera, colours } = frame;
   const { shape, count } = scene.ribbons;
   const seen = seenRect(camera, frame);
-  context.fillStyle = colours.lineStrong;
-  context.globalAlpha = RIBBON_ALPHA;
+  // Without transparency, which takes a canvas several times as long.
+  context.fillStyle = colours.line;
   let drawn = 0;
   const most = MAX_RIBBONS * frame.detail;
   const texts: { readonly text: string; readonly x: number; readonly y: number }[] = [];
@@ -115,6 +116,8 @@ export function drawRibbons(context: GraphContext, frame: GraphFrame): number {
       number,
     ];
     if (x1 < seen.left || x0 > seen.right || Math.max(bottom0, bottom1) < seen.top || Math.min(top0, top1) > seen.bottom) continue;
+    // Between layers that touch on the screen nothing could be seen of it.
+    if ((x1 - x0) * camera.scale < MIN_RIBBON_PX) continue;
     drawn++;
     const [half0, half1] = [halfOf(top0, bottom0, count[ribbon] as number), halfOf(top1, bottom1, count[ribbon] as number)];
     const [left, right] = [x0 - seen.left, x1 - seen.left];
@@ -129,9 +132,8 @@ export function drawRibbons(context: GraphContext, frame: GraphFrame): number {
     if ((right - left) * camera.scale >= MIN_COUNT_PX && count[ribbon] !== 1)
       texts.push({ text: (count[ribbon] as number).toLocaleString("en"), x: (left + right) / 2, y: (y0 + y1) / 2 });
   }
-  context.globalAlpha = 1;
   context.fillStyle = colours.inkSoft;
-  context.font = `${11 / camera.scale}px ${colours.fontFamily}`;
+  context.font = sizedFont(colours.smallFont, 11 / camera.scale);
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (const { text, x, y } of texts) context.fillText(text, x, y);

@@ -8,12 +8,14 @@ import { drawBlocks, drawOutline } from "./draw-blocks.js";
 import { drawCards } from "./draw-cards.js";
 import { drawDensity } from "./draw-density.js";
 import { drawEdges, drawRibbons } from "./draw-edges.js";
-import type { Drawn, GraphContext, GraphFrame } from "./graph-frame.js";
+import { type Drawn, type GraphContext, type GraphFrame, sizedFont } from "./graph-frame.js";
 
 /** Zoom from which nodes are cards. */
 export const CARD_SCALE = 0.55;
 /** Zoom from which blocks have names. */
 const NAME_SCALE = 0.3;
+/** Names on blocks, at most: texts take longest. */
+const MAX_NAMES = 400;
 /** Least height of a block; lower ones become squares of many nodes. */
 const MIN_BLOCK_PX = 3;
 /** Nodes that are drawn one by one, at most. */
@@ -47,7 +49,7 @@ export function drawGraph(context: GraphContext, frame: GraphFrame): Drawn {
   else {
     drawBlocks(context, frame, closed);
     drawOutline(context, frame, frame.selected, 1);
-    if (camera.scale >= NAME_SCALE) drawNames(context, frame, closed);
+    if (camera.scale >= NAME_SCALE && closed.length <= MAX_NAMES * frame.detail) drawNames(context, frame, closed);
   }
   drawOutline(context, frame, frame.current, OUTLINE_PX);
   return { level: isNear ? "near" : "middle", nodes: nodes.length, edges: ribbons };
@@ -59,7 +61,7 @@ function nodesInSight(frame: GraphFrame): readonly number[] | undefined {
   const most = MAX_BLOCKS * detail;
   if (CARD.height * camera.scale < MIN_BLOCK_PX && scene.length > most / 4) return undefined;
   const nodes: number[] = [];
-  eachNodeIn(scene.grid, scene, seenRect(camera, frame), (node) => nodes.push(node), most + 1);
+  eachNodeIn(scene, seenRect(camera, frame), (node) => nodes.push(node), most + 1);
   return nodes.length > most ? undefined : nodes.sort((a, b) => a - b);
 }
 
@@ -85,7 +87,7 @@ function drawDots(context: GraphContext, { widthPx, heightPx, camera, colours }:
 
 /** Writes names on blocks, in a size that can be read. */
 function drawNames(context: GraphContext, { scene, states, camera, colours }: GraphFrame, nodes: readonly number[]): void {
-  context.font = `600 ${10 / camera.scale}px ${colours.fontFamily}`;
+  context.font = sizedFont(colours.nameFont, 10 / camera.scale);
   context.textAlign = "left";
   context.textBaseline = "middle";
   for (const node of nodes) {

@@ -2,6 +2,12 @@ import type { GraphStateName } from "../scene/node-phase.js";
 import type { GraphColours, GraphContext } from "./graph-frame.js";
 
 const TURN = 2 * Math.PI;
+const DIAMOND = [
+  [0, -6.3],
+  [6.3, 0],
+  [0, 6.3],
+  [-6.3, 0],
+] as const;
 
 /** Draws the mark of a state: each has a shape as well as a colour. */
 export function drawMark(
@@ -20,7 +26,7 @@ export function drawMark(
   };
   const line = (...points: readonly (readonly [number, number])[]): void => {
     context.beginPath();
-    for (const [at, [dx, dy]] of points.entries()) at === 0 ? context.moveTo(x + dx, y + dy) : context.lineTo(x + dx, y + dy);
+    for (const [dx, dy] of points) context.lineTo(x + dx, y + dy);
     context.stroke();
   };
   const tick = [
@@ -53,15 +59,7 @@ export function drawMark(
       return;
     case "waiting":
       context.beginPath();
-      for (const [at, [dx, dy]] of (
-        [
-          [0, -6.3],
-          [6.3, 0],
-          [0, 6.3],
-          [-6.3, 0],
-        ] as const
-      ).entries())
-        at === 0 ? context.moveTo(x + dx, y + dy) : context.lineTo(x + dx, y + dy);
+      for (const [dx, dy] of DIAMOND) context.lineTo(x + dx, y + dy);
       context.fill();
       return;
     default:

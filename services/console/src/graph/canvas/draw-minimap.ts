@@ -21,13 +21,25 @@ export function minimapCamera({ totalWidth, totalHeight }: Minimap["scene"], { w
   return { scale, left: (totalWidth - widthPx / scale) / 2, top: (totalHeight - heightPx / scale) / 2 };
 }
 
+/** A rectangle in pixels at 100 % zoom. */
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function boxOf({ x, y, width, height }: Minimap["scene"], node: number): Box {
+  return { x: x[node] as number, y: y[node] as number, width: width[node] as number, height: height[node] as number };
+}
+
 /** Draws the whole scene small, and what is in sight of it as a frame. */
 export function drawMinimap(context: GraphContext, { scene, states, camera, colours, view, size }: Minimap): void {
   context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
   context.globalAlpha = 1;
   context.clearRect(0, 0, size.widthPx, size.heightPx);
   const map = minimapCamera(scene, size);
-  const box = (state: number, x: number, y: number, width: number, height: number): void => {
+  const box = (state: number, { x, y, width, height }: Box): void => {
     context.fillStyle = colours.states[GRAPH_STATES[state] as GraphStateName];
     context.globalAlpha = state === NOT_BEGUN ? 0.45 : 0.8;
     context.fillRect(
@@ -39,19 +51,17 @@ export function drawMinimap(context: GraphContext, { scene, states, camera, colo
   };
   if (scene.length <= MAX_NODES) {
     for (let node = 0; node < scene.length; node++)
-      if (((scene.flags[node] as number) & SceneFlag.open) === 0)
-        box(
-          states.state[node] as number,
-          scene.x[node] as number,
-          scene.y[node] as number,
-          scene.width[node] as number,
-          scene.height[node] as number,
-        );
+      if (((scene.flags[node] as number) & SceneFlag.open) === 0) box(states.state[node] as number, boxOf(scene, node));
   } else {
     const level = levelAt(states.density, map.scale * 2, 1);
     for (let cell = 0; cell < (level?.count.length ?? 0); cell++) {
       const { cellWidth, cellHeight, column, row, state } = level as NonNullable<typeof level>;
-      box(state[cell] as number, (column[cell] as number) * cellWidth, (row[cell] as number) * cellHeight, cellWidth, cellHeight);
+      box(state[cell] as number, {
+        x: (column[cell] as number) * cellWidth,
+        y: (row[cell] as number) * cellHeight,
+        width: cellWidth,
+        height: cellHeight,
+      });
     }
   }
   context.globalAlpha = 1;

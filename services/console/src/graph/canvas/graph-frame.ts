@@ -43,8 +43,9 @@ export interface GraphColours {
   readonly ink: string;
   readonly inkSoft: string;
   readonly accent: string;
-  /** Family of the font, as CSS has it. */
-  readonly fontFamily: string;
+  /** Fonts of names and of smaller texts, as CSS has them. */
+  readonly nameFont: string;
+  readonly smallFont: string;
 }
 
 /** All that a drawing of a graph shows. */
@@ -70,9 +71,14 @@ export interface GraphFrame extends CanvasSize {
 /** How a graph is drawn: counts by cell, blocks, or cards. */
 export type DrawLevel = "far" | "middle" | "near";
 
-/** What a drawing has drawn. */
+/** Result of a drawing. */
 export interface Drawn {
   readonly level: DrawLevel;
   readonly nodes: number;
   readonly edges: number;
+}
+
+/** Returns a font in another size. */
+export function sizedFont(font: string, sizePx: number): string {
+  return font.replace(/[\d.]+px/, `${sizePx}px`);
 }

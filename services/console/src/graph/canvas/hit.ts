@@ -11,12 +11,12 @@ const TWIST = { width: 30, height: 30 } as const;
 /** Part of a drawing under a point. */
 export type Hit = { readonly node: number; readonly isTwist: boolean };
 
-/** Returns the innermost node at a point of the canvas; undefined for none, or one that is too small. */
+/** Returns the innermost node at a point of the canvas; undefined for none, or a tiny one. */
 export function hitAt(scene: Scene, { left, top, scale }: Camera, point: { readonly x: number; readonly y: number }): Hit | undefined {
   if (CARD.height * scale < MIN_PX) return undefined;
   const [x, y] = [left + point.x / scale, top + point.y / scale];
   let found = -1;
-  eachNodeIn(scene.grid, scene, { left: x, top: y, right: x, bottom: y }, (node) => {
+  eachNodeIn(scene, { left: x, top: y, right: x, bottom: y }, (node) => {
     found = Math.max(found, node);
   });
   if (found === -1) return undefined;

@@ -39,7 +39,8 @@ const colours: GraphColours = {
   ink: "ink",
   inkSoft: "ink-soft",
   accent: "accent",
-  fontFamily: "x",
+  nameFont: "12px x",
+  smallFont: "11px x",
 };
 
 /** Frame of a whole scene. */

@@ -33,13 +33,13 @@ export function useCamera(scene: Scene | undefined, size: CanvasSize): CameraCon
   const zoom = (factor: number, x: number, y: number): void => {
     if (scene === undefined) return;
     const next = zoomCamera(camera, factor, { x, y }, fitted.scale);
-    setChosen(factor < 1 && next.scale <= fitted.scale ? undefined : panCamera(next, 0, 0, scene, size));
+    setChosen(factor < 1 && next.scale <= fitted.scale ? undefined : panCamera(next, { dxPx: 0, dyPx: 0 }, scene, size));
   };
   return {
     camera,
     isFit: chosen === undefined,
     fit: () => setChosen(undefined),
-    pan: (dxPx, dyPx) => scene && setChosen(panCamera(camera, dxPx, dyPx, scene, size)),
+    pan: (dxPx, dyPx) => scene && setChosen(panCamera(camera, { dxPx, dyPx }, scene, size)),
     zoom,
     step: (isIn) => zoom(isIn ? STEP : 1 / STEP, size.widthPx / 2, size.heightPx / 2),
     reveal: (node, isClose) => {

@@ -42,6 +42,11 @@ export function useGraphColours(): GraphColours {
     ink: colours.ink,
     inkSoft: colours["ink-3"],
     accent: colours.accent,
-    fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--font-ui"),
+    nameFont: fontOf("--canvas-name-font"),
+    smallFont: fontOf("--canvas-font"),
   };
+}
+
+function fontOf(token: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(token);
 }

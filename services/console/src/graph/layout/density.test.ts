@@ -27,8 +27,8 @@ test("each level counts the nodes of its cells", () => {
           counts[state] = (counts[state] ?? 0) + 1;
           found.set(key, counts);
         }
-        const read = [...level.count].map((count, cell) => [`${level.column[cell]} ${level.row[cell]}`, count, level.state[cell]]);
-        const expected = [...found].map(([key, counts]) => [key, counts.reduce((sum, count) => sum + count, 0), shownState(counts)]);
+        const read = [...level.count].map((count, cell) => `${level.column[cell]} ${level.row[cell]} ${count} ${level.state[cell]}`);
+        const expected = [...found].map(([key, counts]) => `${key} ${counts.reduce((sum, count) => sum + count, 0)} ${shownState(counts)}`);
         expect(read.sort()).toEqual(expected.sort());
       }
     }),

@@ -16,7 +16,7 @@ const SWEEPS_OF_MANY = 2;
 const PRECISION = 2 ** 30;
 const MAX_INDEX = 2 ** 20;
 
-/** Orders the nodes of each layer by the mean position of their neighbours, so that few edges cross. */
+/** Orders the nodes of layers by the mean position of their neighbours, so that few edges cross. */
 export function orderLayers({ layerOf, count }: Layers, { down, up }: Adjacency): LayerOrder {
   const order = byLayer(layerOf, count);
   const position = new Float64Array(layerOf.length);

@@ -5,7 +5,7 @@ import type { Places, Sizes } from "./place.js";
 
 /** Edges between parts of layers, bundled. */
 export interface Ribbons {
-  /** Six numbers each: right end, top and bottom of one part; left end, top and bottom of the other. */
+  /** Six numbers each: right, top and bottom of one part; left, top and bottom of the other. */
   readonly shape: Float64Array<ArrayBuffer>;
   /** Number of edges of each. */
   readonly count: Int32Array<ArrayBuffer>;

@@ -60,29 +60,26 @@ export function eachCell(
     for (let column = Math.max(Math.floor(left / cellWidth), 0); column <= lastColumn; column++) visit(row * columns + column);
 }
 
+/** Boxes with the grid over them. */
+export interface GriddedBoxes extends Boxes {
+  readonly grid: SceneGrid;
+}
+
 /**
  * Calls `visit` with each node that a rectangle touches, once, in the order of cells. `limit` ends
- * the search after that many.
+ * the search after that many. Returns their number.
  */
-export function eachNodeIn(
-  grid: SceneGrid,
-  boxes: Boxes,
-  rect: Rect,
-  visit: (node: number) => void,
-  limit = Number.POSITIVE_INFINITY,
-): number {
+export function eachNodeIn(boxes: GriddedBoxes, rect: Rect, visit: (node: number) => void, limit = Number.POSITIVE_INFINITY): number {
+  const { grid, x, y, width, height } = boxes;
   let found = 0;
   eachCell(grid, rect, (cell) => {
     if (found >= limit) return;
     for (let at = grid.start[cell] as number; at < (grid.start[cell + 1] as number); at++) {
       const node = grid.nodes[at] as number;
-      const [left, top] = [boxes.x[node] as number, boxes.y[node] as number];
-      const isIn =
-        left <= rect.right &&
-        top <= rect.bottom &&
-        left + (boxes.width[node] as number) >= rect.left &&
-        top + (boxes.height[node] as number) >= rect.top;
-      if (!isIn || cell !== firstCell(grid, rect, left, top)) continue;
+      const [left, top] = [x[node] as number, y[node] as number];
+      const isBeside = left > rect.right || left + (width[node] as number) < rect.left;
+      if (isBeside || top > rect.bottom || top + (height[node] as number) < rect.top) continue;
+      if (cell !== firstCell(grid, rect, left, top)) continue;
       found++;
       visit(node);
     }

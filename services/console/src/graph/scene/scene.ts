@@ -47,7 +47,7 @@ export interface SceneGrid {
   readonly nodes: Int32Array<ArrayBuffer>;
 }
 
-/** What changes of the nodes of a scene while they run. */
+/** Columns of a scene that change while its nodes run. */
 export interface SceneStates {
   readonly version: number;
   /** Number of GRAPH_STATES. */

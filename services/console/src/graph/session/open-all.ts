@@ -1,7 +1,7 @@
 import type { KnownGraph } from "../scene/graph-set.js";
 import { containedGraph, type OpenState, pathIn } from "../scene/place-graph.js";
 
-/** Nodes that are shown when all are open, at most: a workflow may contain itself many times over. */
+/** Nodes that are shown when all are open, at most: a workflow may be contained many times. */
 const MAX_SHOWN = 20_000;
 
 interface Waiting {

@@ -126,7 +126,7 @@ test("a node that ran again counts with its later row", async () => {
   expect(names()).toMatchObject({ n0: "load running" });
 });
 
-test("what a dynamic node has made is read when it is opened, once", async () => {
+test("the graph of a dynamic node is read when it is opened, once", async () => {
   const { nodes, names, expand, paths } = await opened();
   nodes([row(1, "n2", { flags: 3 }), row(2, "n2-0-d0", { parent: 1, spec: "d0" })]);
   await expand("n2");

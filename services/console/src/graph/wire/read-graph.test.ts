@@ -34,12 +34,17 @@ test("a graph read is what protobuf-es wrote", () => {
 
 test("bytes that are no graph, and graphs that refer to what they lack, are refused", () => {
   const bytes = encodeGraphs([{ nodes: [{ id: "a" }, { id: "b" }], edges: [[0, 1]] }]);
-  for (let length = 1; length < bytes.length; length++)
-    try {
-      readGraph(bytes.subarray(0, length));
-    } catch (error) {
-      expect(error).toBeInstanceOf(MalformedMessageError);
-    }
+  const errors = Array.from({ length: bytes.length - 1 }, (_, at) => errorOf(() => readGraph(bytes.subarray(0, at + 1))));
+  expect(errors.filter((error) => error !== undefined && !(error instanceof MalformedMessageError))).toEqual([]);
   expect(() => graphMessage({ nodes: [{ id: "a" }], edges: [[0, 1]] })).toThrow("an edge has no end");
   expect(() => graphMessage({ nodes: [{ id: "a", subGraph: 3 }] })).toThrow("there is no graph 3");
 });
+
+function errorOf(run: () => unknown): unknown {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

@@ -47,7 +47,7 @@ function OpenGraph({ executionKey, client, graph, search, onChange }: GraphTabPr
   );
 }
 
-/** Number that changes with the state of a node, so that its details are read again; 0 until it is known. */
+/** Number that changes with the state of a node, so that its details are read again; 0: unknown. */
 function useNodeVersion(graph: GraphClient, id: string): number {
   const states = useStore(graph.shown)?.states;
   const at = states === undefined || id === "" ? -1 : states.ids.indexOf(id);

@@ -104,8 +104,8 @@ export type Graph = Message<"flytets.admin.v1.Graph"> & {
   texts: string[];
 
   /**
-   * The first is the graph of the workflow. The others are what single nodes contain: workflows, and
-   * the alternatives of branches, which have no edges.
+   * The first is the graph of the workflow. The others belong to single nodes: workflows, and the
+   * alternatives of branches, which have no edges.
    *
    * @generated from field: repeated flytets.admin.v1.NodeGraph graphs = 3;
    */
@@ -131,8 +131,8 @@ export type GraphJson = {
   texts?: string[];
 
   /**
-   * The first is the graph of the workflow. The others are what single nodes contain: workflows, and
-   * the alternatives of branches, which have no edges.
+   * The first is the graph of the workflow. The others belong to single nodes: workflows, and the
+   * alternatives of branches, which have no edges.
    *
    * @generated from field: repeated flytets.admin.v1.NodeGraph graphs = 3;
    */
