@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createInformer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
-import { APPLICATIONS, driverNameOf, NAME_LABEL, type SparkApplication, type Submit } from "./application.fixture.js";
+import { APPLICATIONS, driverNameOf, NAME_LABEL, type SparkApplication, type Submit } from "./application.js";
 
 export interface SparkOperatorOptions {
   readonly client: KubeClient;
