@@ -70,6 +70,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
       await untilAll(Phase.RUNNING);
     });
     const rssAtStart = memoryMib(service.pid(), "VmRSS");
+    const peakAtStart = memoryMib(service.pid(), "VmHWM");
     const underWay = await callsPerJob(async () => {
       await sleep(MEASURED_MS / 2);
       // Each pod changes once.
@@ -84,7 +85,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
     });
     const peak = memoryMib(service.pid(), "VmHWM");
     const perMinute = (underWay * 60_000) / MEASURED_MS;
-    const rss = `RSS ${rssAtStart} MiB after the start, ${rssUnderWay} under way, ${peak} at most`;
+    const rss = `RSS ${rssAtStart} MiB after the start (${peakAtStart} at most), ${rssUnderWay} under way, ${peak} at most`;
     const figures = `${JOBS} jobs: calls a job ${started} to start, ${perMinute} a minute under way, ${ended} to end; ${rss}`;
     process.stderr.write(`${figures}\n`);
     // A creation, and no second one.
