@@ -75,6 +75,7 @@ const TABLE = {
   "packages/host": [],
   "packages/local-servers": ["host", "telemetry"],
   "packages/test-servers": ["host", "local-servers"],
+  "packages/test-operators": ["async", "host", "kubernetes", "pod-task", "telemetry", "test-servers"],
   "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
   "packages/cli": [
     "async",
@@ -98,7 +99,7 @@ const TABLE = {
   "services/local-cluster": anyPackage.concat("host"),
   "services/console": ["idl", "domain", "client"],
   bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("testing", "host", "local-servers", "local-stack", "test-servers"),
+  conformance: anyPackage.concat("testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
 };
 
 /** Packages that contain nothing but tests. */
@@ -110,6 +111,7 @@ const FOR_TESTS = ["testing", "host", "local-servers", "test-servers"];
 /** Packages that the tests of one package may import in addition, to act as the other side. */
 const FOR_TESTS_OF = {
   "services/plugins/connector": ["local-stack"],
+  "services/plugins/operator": ["test-operators"],
   "packages/local-stack": ["config"],
   "packages/client": ["telemetry"],
   "packages/input-limits": ["idl"],

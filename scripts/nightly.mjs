@@ -63,6 +63,10 @@ const PARTS = {
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
+  // Builds CoreDNS and kube-proxy, and images for tasks of plugins, and makes this machine a node.
+  ...(process.getuid?.() === 0
+    ? { "one-node-plugins": { files: ["conformance/src/plugins/one-node"], environment: { ONE_NODE_PLUGINS: "1" } } }
+    : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
   // Registers the Python examples; flytectl is built once.

@@ -15,6 +15,10 @@ const { values } = parseArgs({
     built: { type: "boolean", default: false },
     // Further settings of KubeletConfiguration, JSON.
     kubelet: { type: "string", default: "{}" },
+    // Lets pods reach Services by name: starts CoreDNS and kube-proxy.
+    services: { type: "boolean", default: false },
+    // Further images as JSON: names, root (folder), env, entrypoint.
+    image: { type: "string", multiple: true, default: [] },
     // Further flags, each with its dashes.
     apiserver: { type: "string", multiple: true, default: [] },
     controllers: { type: "string", multiple: true, default: [] },
@@ -31,7 +35,8 @@ const { startSingleNodeCluster } = await import("@flyte-ts/test-servers");
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
 const cluster = await startSingleNodeCluster({
   stateDir: folder,
-  images: [flytekit(), copilot()],
+  images: [flytekit(), copilot(), ...values.image.map((image) => JSON.parse(image))],
+  services: values.services,
   kubelet: JSON.parse(values.kubelet),
   args: { apiserver: values.apiserver, controllers: values.controllers },
   watchdog: startWatchdog(),

@@ -29,11 +29,16 @@ export interface StackOnNode extends RunningStack {
 export interface NodeOptions {
   /** Flags of `deploy/one-node/run.mjs`. */
   readonly flags?: readonly string[];
+  /** Flags of the stack. */
+  readonly stackFlags?: readonly string[];
+  /** Called with the kubeconfig of the node's administrator before the services start. */
+  readonly prepare?: (kubeconfig: string) => Promise<void>;
   /** Environment of the node's programs and the services. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function startStackOnNode({ flags = [], environment = {} }: NodeOptions = {}): Promise<StackOnNode> {
+export async function startStackOnNode(options: NodeOptions = {}): Promise<StackOnNode> {
+  const { flags = [], stackFlags = [], environment = {}, prepare } = options;
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
   const child = spawn(process.execPath, [join(root, "deploy", "one-node", "run.mjs"), "--built", "--data", folder, ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -57,7 +62,8 @@ export async function startStackOnNode({ flags = [], environment = {} }: NodeOpt
   }
   const [, kubeconfig = "", host = ""] = /--kubeconfig (\S+) --host (\S+)/.exec(output) ?? [];
   try {
-    const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
+    await prepare?.(kubeconfig);
+    const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host, ...stackFlags], environment);
     return {
       ...stack,
       kubeconfig,

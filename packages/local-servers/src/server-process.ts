@@ -26,6 +26,8 @@ export interface ProcessSpec {
   readonly args: readonly string[];
   readonly options?: SpawnOptions;
   readonly url: string;
+  /** Address on which it listens. Default: the loopback address. */
+  readonly host?: string;
   readonly port: number;
   readonly stopSignal: NodeJS.Signals;
   /** Called once the port accepts connections, until it returns true; an error means not yet. */
@@ -72,7 +74,7 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
       await end(spec.stopSignal, STOP_TIMEOUT_MS);
       throw new ServerStartError(`${spec.name} was stopped while it started`);
     }
-    if ((await acceptsConnections(spec.port)) && (await isReady(spec))) break;
+    if ((await acceptsConnections(spec)) && (await isReady(spec))) break;
     if (Date.now() > deadline) {
       child.kill("SIGKILL");
       throw new ServerStartError(`${spec.name} was not ready on port ${spec.port} within ${startTimeoutMs / 1_000} s\n${output()}`);
@@ -96,9 +98,9 @@ async function isReady({ ready }: ProcessSpec): Promise<boolean> {
   return answer;
 }
 
-function acceptsConnections(port: number): Promise<boolean> {
+function acceptsConnections({ port, host = "127.0.0.1" }: ProcessSpec): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
+    const socket = connect({ port, host });
     const answer = (yes: boolean) => {
       socket.destroy();
       resolve(yes);

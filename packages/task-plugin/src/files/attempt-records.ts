@@ -14,13 +14,17 @@ export interface RecordFormat<Content> {
   encode(content: Content): Uint8Array;
   /** Also takes bytes that are no record. */
   decode(bytes: Uint8Array): Content;
-  /** Returns the attempt of a record while it may run. */
-  runningAttempt(content: Content): RecordedAttempt | undefined;
+  /** Returns the attempt that a record names; older builds named none. */
+  attempt(content: Content): RecordedAttempt | undefined;
+  /** False when nothing of the attempt runs, nor may be started. */
+  mayRun(content: Content): boolean;
 }
 
 /**
  * Records of attempts that run elsewhere, one file at the output prefix of each attempt. A process
- * finds by them what an earlier one started. Methods throw BlobUnavailableError.
+ * finds by them what an earlier one started. The folder of a deleted execution may still have its
+ * records when another execution gets its name: a record counts for the attempt that it names, or,
+ * if it names none, for the attempt of its folder. Methods throw BlobUnavailableError.
  */
 export class AttemptRecords<Content> {
   constructor(
@@ -32,19 +36,28 @@ export class AttemptRecords<Content> {
     return `${outputPrefix}/${this.format.fileName}`;
   }
 
-  /** Writes the first record of an attempt. Returns the earlier record instead if there is one. */
-  async begin(outputPrefix: string, content: Content): Promise<Content | undefined> {
-    const result = await this.store.put(this.uriOf(outputPrefix), this.format.encode(content), { ifAbsent: true });
+  /**
+   * Writes the first record of an attempt. Returns its earlier record instead if there is one.
+   */
+  async begin(request: TaskRequest, content: Content): Promise<Content | undefined> {
+    const uri = this.uriOf(request.outputPrefix);
+    const result = await this.store.put(uri, this.format.encode(content), { ifAbsent: true });
+    if (result === "written") return undefined;
     // A record that was deleted meanwhile counts as the first one.
-    return result === "written" ? undefined : ((await this.read(outputPrefix)) ?? content);
+    const earlier = (await this.#readUri(uri)) ?? content;
+    if (this.#isOf(earlier, request)) return earlier;
+    await this.write(request.outputPrefix, content);
+    return undefined;
   }
 
   async write(outputPrefix: string, content: Content): Promise<void> {
     await this.store.put(this.uriOf(outputPrefix), this.format.encode(content));
   }
 
-  async read(outputPrefix: string): Promise<Content | undefined> {
-    return this.#readUri(this.uriOf(outputPrefix));
+  /** Reads the record of an attempt; the request has the owner of the attempt. */
+  async read(request: TaskRequest): Promise<Content | undefined> {
+    const content = await this.#readUri(this.uriOf(request.outputPrefix));
+    return content !== undefined && this.#isOf(content, request) ? content : undefined;
   }
 
   async delete(outputPrefix: string): Promise<void> {
@@ -64,10 +77,16 @@ export class AttemptRecords<Content> {
       const prefix = uri.slice(0, -this.format.fileName.length - 1);
       if (uri !== this.uriOf(prefix) || knownPrefixes.has(prefix)) continue;
       const content = await this.#readUri(uri);
-      const attempt = content === undefined ? undefined : this.format.runningAttempt(content);
-      if (attempt?.request.outputPrefix === prefix && isOwnedBy(attempt, workflow)) requests.push(attempt.request);
+      const attempt = content !== undefined && this.format.mayRun(content) ? this.format.attempt(content) : undefined;
+      if (attempt?.request.outputPrefix !== prefix || !isOwnedBy(attempt, workflow)) continue;
+      requests.push({ ...attempt.request, owner: workflow.owner });
     }
     return requests;
+  }
+
+  #isOf(content: Content, { generatedName, owner }: TaskRequest): boolean {
+    const attempt = this.format.attempt(content);
+    return attempt === undefined || (attempt.ownerUid === (owner?.uid ?? "") && attempt.request.generatedName === generatedName);
   }
 
   async #readUri(uri: string): Promise<Content | undefined> {

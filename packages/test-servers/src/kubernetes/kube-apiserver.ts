@@ -9,6 +9,8 @@ export interface KubeApiserverOptions {
   /** Folder of certificates, keys and the kubeconfig. */
   readonly dataDir: string;
   readonly etcdUrl: string;
+  /** Address to listen on. Default: the loopback address. */
+  readonly address?: string;
   /** Default: any free port. */
   readonly port?: number;
   /** Authorization mode; an administrator may do everything in both. Default AlwaysAllow. */
@@ -42,12 +44,13 @@ export function findKubeApiserver(onProgress?: (what: string) => void): Promise<
   return findKubernetesProgram("kube-apiserver", onProgress);
 }
 
-/**
- * Starts kube-apiserver on the loopback address and an etcd. Its only user is an administrator with
- * a token.
- */
+/** Default address. It cannot be an endpoint of a Service. */
+const LOOPBACK = "127.0.0.1";
+
+/** Starts kube-apiserver on an etcd. Its only user is an administrator with a token. */
 export async function startKubeApiserver(options: KubeApiserverOptions): Promise<KubeApiserver> {
   const command = await findKubeApiserver(options.onProgress);
+  const { address = LOOPBACK } = options;
   const port = options.port ?? (await freePort());
   const file = (name: string) => join(options.dataDir, name);
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
@@ -57,11 +60,11 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
     return pair.privateKey.export({ type: "pkcs1", format: "pem" }).toString();
   });
-  const url = `https://127.0.0.1:${port}`;
+  const url = `https://${address}:${port}`;
   const args = [
     `--etcd-servers=${options.etcdUrl}`,
-    "--bind-address=127.0.0.1",
-    "--advertise-address=127.0.0.1",
+    `--bind-address=${address}`,
+    `--advertise-address=${address}`,
     `--secure-port=${port}`,
     `--cert-dir=${file("certificates")}`,
     "--service-cluster-ip-range=10.0.0.0/24",
@@ -71,9 +74,8 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     `--service-account-key-file=${file("service-accounts.key")}`,
     `--service-account-signing-key-file=${file("service-accounts.key")}`,
     ...(options.serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
-    // Disables the endpoint of the `kubernetes` Service: the loopback address is no valid endpoint,
-    // and nothing here uses that Service.
-    "--endpoint-reconciler-type=none",
+    // On the loopback address, the `kubernetes` Service has no endpoint.
+    `--endpoint-reconciler-type=${address === LOOPBACK ? "none" : "lease"}`,
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",
     ...(options.args ?? []),
@@ -83,6 +85,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     command,
     args,
     url,
+    host: address,
     port,
     stopSignal: "SIGTERM",
     watchdog: options.watchdog,

@@ -6,6 +6,7 @@ const VERSION = "1.34.1";
 const OVERRIDE_VARIABLES = {
   "kube-apiserver": "FLYTE_TS_KUBE_APISERVER",
   "kube-controller-manager": "FLYTE_TS_KUBE_CONTROLLER_MANAGER",
+  "kube-proxy": "FLYTE_TS_KUBE_PROXY",
   "kube-scheduler": "FLYTE_TS_KUBE_SCHEDULER",
   kubelet: "FLYTE_TS_KUBELET",
 } as const;

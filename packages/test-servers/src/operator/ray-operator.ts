@@ -30,8 +30,11 @@ export async function rayDefinitions(): Promise<readonly CustomResourceDefinitio
 }
 
 export interface RayOperatorOptions extends OperatorOptions {
-  /** HTTP proxy through which the operator calls the dashboards of Ray heads. */
-  readonly dashboardProxy: string;
+  /**
+   * HTTP proxy through which the operator calls the dashboards of Ray heads. Default: the proxy of
+   * the Kubernetes API.
+   */
+  readonly dashboardProxy?: string;
 }
 
 /** Starts the operator for all namespaces, without its webhooks. Its kinds must exist. */
@@ -47,9 +50,10 @@ export async function startRayOperator({ kubeconfig, dashboardProxy, watchdog }:
       "--metrics-addr=0",
       "--enable-leader-election=false",
       "--reconcile-concurrency=4",
+      ...(dashboardProxy === undefined ? ["--use-kubernetes-proxy"] : []),
     ],
     // Calls of the API server use TLS, which this variable does not concern.
-    options: { env: { ...process.env, HTTP_PROXY: dashboardProxy } },
+    options: { env: { ...process.env, ...(dashboardProxy === undefined ? {} : { HTTP_PROXY: dashboardProxy }) } },
     url: `http://127.0.0.1:${port}/readyz`,
     port,
     stopSignal: "SIGTERM",

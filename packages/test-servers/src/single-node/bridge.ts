@@ -9,6 +9,8 @@ import { runCommand } from "./run-command.js";
 export interface PodNetwork {
   /** Address of this machine, as pods see it. */
   readonly address: string;
+  /** Addresses of pods and of this machine, in CIDR notation. */
+  readonly subnet: string;
   /** Folder of the network configuration for the container runtime. */
   readonly configDir: string;
 }
@@ -48,7 +50,7 @@ export async function createBridge(configDir: string): Promise<PodNetwork> {
     ],
   };
   writeFileSync(join(configDir, "10-flyte-ts.conflist"), JSON.stringify(network, null, 2));
-  return { address: ADDRESS, configDir };
+  return { address: ADDRESS, subnet: SUBNET, configDir };
 }
 
 export async function removeBridge(): Promise<void> {

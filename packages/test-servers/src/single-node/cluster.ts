@@ -6,6 +6,8 @@ import { startEtcd } from "../kubernetes/etcd.js";
 import { startKubeApiserver } from "../kubernetes/kube-apiserver.js";
 import { startControllerManager } from "../kubernetes/kube-controller-manager.js";
 import { type LocalServer, ServerStartError } from "@flyte-ts/local-servers";
+import { CLUSTER_DOMAIN, startCoreDns } from "./core-dns.js";
+import { startKubeProxy } from "./kube-proxy.js";
 import { createBridge, removeBridge } from "./bridge.js";
 import { runCommand } from "./run-command.js";
 import { startContainerd } from "./containerd.js";
@@ -22,6 +24,11 @@ export interface SingleNodeOptions {
   readonly stateDir: string;
   /** Images for pods besides those that the node can pull. */
   readonly images: readonly ImageSpec[];
+  /**
+   * True: pods reach Services by their names, by a DNS server and rules of iptables, and reach no
+   * names outside the cluster. Default false.
+   */
+  readonly services?: boolean;
   /** Further settings of KubeletConfiguration. */
   readonly kubelet?: object;
   /** Further flags. */
@@ -97,6 +104,7 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
     const { kubeconfig } = await stopLater(
       startKubeApiserver({
         dataDir,
+        address: network.address,
         etcdUrl: etcd.url,
         authorization: "RBAC",
         serviceAccounts: true,
@@ -116,6 +124,11 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
       }),
     );
     await stopLater(startScheduler({ kubeconfig, certificateDir: file("scheduler"), onProgress, watchdog }));
+    const dns = { address: network.address, stateDir: file("services"), kubeconfig, onProgress, watchdog };
+    if (options.services) {
+      await stopLater(startCoreDns({ ...dns, logFile: file("coredns.log") }));
+      await stopLater(startKubeProxy({ ...dns, node: NODE, podAddresses: network.subnet, logFile: file("kube-proxy.log") }));
+    }
     stops.push(() => unmountBelow(file("kubelet")));
     const kubelet = await superviseServer(() =>
       startKubelet({
@@ -125,7 +138,7 @@ export async function startSingleNodeCluster(options: SingleNodeOptions): Promis
         stateDir: file("kubelet"),
         socket: containerd.socket,
         client,
-        settings: options.kubelet ?? {},
+        settings: { ...(options.services ? { clusterDNS: [network.address], clusterDomain: CLUSTER_DOMAIN } : {}), ...options.kubelet },
         logFile: file("kubelet.log"),
         onProgress,
         watchdog,

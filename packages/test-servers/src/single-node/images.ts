@@ -35,6 +35,8 @@ export async function importImages(containerd: Containerd, images: readonly Imag
     try {
       await writeOciArchive(file, image);
       await containerd.ctr("images", "import", file);
+      // The import has unpacked the layers: the archives of layers would only take space.
+      await containerd.ctr("content", "prune", "references");
       for (const name of image.names) await containerd.ctr("images", "label", fullName(name), version);
     } finally {
       rmSync(file, { force: true });

@@ -12,12 +12,17 @@ export interface ImageSpec {
   readonly root: string;
   readonly env?: readonly string[];
   readonly entrypoint?: readonly string[];
+  /** Command of containers without a command and arguments of their own. */
+  readonly command?: readonly string[];
+  /** Working directory of containers. Default: the root. */
+  readonly workingDir?: string;
 }
 
 const LAYOUT = "application/vnd.oci.image";
 
 /** Writes an archive (OCI image layout) that containerd imports. */
-export async function writeOciArchive(file: string, { names, root, env = [], entrypoint = [] }: ImageSpec): Promise<void> {
+export async function writeOciArchive(file: string, image: ImageSpec): Promise<void> {
+  const { names, root, env = [], entrypoint, command, workingDir } = image;
   mkdirSync(dirname(file), { recursive: true });
   const layout = mkdtempSync(`${file}.`);
   const blobs = join(layout, "blobs", "sha256");
@@ -46,7 +51,7 @@ export async function writeOciArchive(file: string, { names, root, env = [], ent
     const config = keep({
       architecture: { x64: "amd64", arm64: "arm64" }[process.arch as string] ?? process.arch,
       os: "linux",
-      config: { Env: env, ...(entrypoint.length > 0 ? { Entrypoint: entrypoint } : {}) },
+      config: { Env: env, Entrypoint: entrypoint, Cmd: command, WorkingDir: workingDir },
       rootfs: { type: "layers", diff_ids: [`sha256:${layer}`] },
     });
     const manifest = keep({

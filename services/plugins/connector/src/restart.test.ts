@@ -76,6 +76,17 @@ test("the record of a deleted execution of the same name is not that of the atte
   expect(stage.toys.calls.filter((call) => call === "CreateTask")).toHaveLength(2);
 });
 
+test("an attempt is not stopped by the record of an abort of a deleted execution of the same name", async () => {
+  const stage = await Stage.start();
+  const earlier = stage.request("toy", { owner: { ...stage.request().owner, uid: "deleted" } as never });
+  await stage.send(earlier);
+  await stage.send(earlier, DesiredState.ABORT);
+  await stage.clock.advance(30_000);
+  await stage.restart();
+  await stage.send(stage.request());
+  expect(stage.toys.calls.filter((call) => call === "CreateTask")).toHaveLength(2);
+});
+
 test("the id of a task is in its record, and in no event, plugin state or log line", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "flyte-ts-connector-")), "log");
   const stage = await Stage.start({ logger: createLogger({ service: "test", level: "trace", fd: openSync(file, "w") }) });

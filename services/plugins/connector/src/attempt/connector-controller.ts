@@ -15,7 +15,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { DataStore } from "../result/read-result.js";
-import { isOwnedBy } from "@flyte-ts/task-plugin/files";
+import { isOwnedBy, recordedAttempt } from "@flyte-ts/task-plugin/files";
 import { decodeState, type RecordedTask } from "../record/created-task.js";
 import { type CreationRecords, creationRecords } from "../record/creation-record.js";
 import { LiveAttempt } from "./live-attempt.js";
@@ -181,13 +181,13 @@ export class ConnectorController {
     }
   }
 
-  async #taskOfState({ pluginState, outputPrefix }: TaskRequest): Promise<RecordedTask | undefined> {
-    const state = decodeState(pluginState);
-    return state === "inRecord" ? this.#recordedTask(outputPrefix) : state;
+  async #taskOfState(request: TaskRequest): Promise<RecordedTask | undefined> {
+    const state = decodeState(request.pluginState);
+    return state === "inRecord" ? this.#recordedTask(request) : state;
   }
 
-  async #recordedTask(outputPrefix: string): Promise<RecordedTask | undefined> {
-    return (await this.#records.read(outputPrefix))?.task;
+  async #recordedTask(request: TaskRequest): Promise<RecordedTask | undefined> {
+    return (await this.#records.read(request))?.task;
   }
 
   async #publish(attempt: LiveAttempt): Promise<void> {
@@ -205,7 +205,8 @@ export class ConnectorController {
     const { clock, config } = this.deps;
     const { outputPrefix } = request;
     const recordStop = async (status: Aborted): Promise<Aborted> => {
-      if (outputPrefix !== "") await orRetryLater(() => this.#records.write(outputPrefix, { task: "stopped" }));
+      const stopped = { task: "stopped" as const, attempt: recordedAttempt(request, live?.ownerUid ?? request.owner?.uid ?? "") };
+      if (outputPrefix !== "") await orRetryLater(() => this.#records.write(outputPrefix, stopped));
       return status;
     };
     if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return recordStop({ phase: "ABORTED" });
@@ -225,10 +226,9 @@ export class ConnectorController {
 
   /** Returns the task that an earlier process created for the attempt, if any. */
   async #storedTask(request: TaskRequest): Promise<RecordedTask | undefined> {
-    const { outputPrefix } = request;
     return orRetryLater(async () => {
       const task = await this.#taskOfState(request);
-      return task ?? (outputPrefix === "" ? undefined : this.#recordedTask(outputPrefix));
+      return task ?? (request.outputPrefix === "" ? undefined : this.#recordedTask(request));
     });
   }
 

@@ -4,7 +4,8 @@ import { decodeRecord, decodeState, encodeRecord, encodeState } from "./created-
 import { creationRecords } from "./creation-record.js";
 import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 
-const attempt = recordedAttempt(sampleRequest("toy"), "uid");
+const request = sampleRequest("toy");
+const attempt = recordedAttempt(request, request.owner?.uid ?? "");
 const task = (bytes: number) => ({ endpoint: "toys", taskType: "toy", version: 2, resourceMeta: Buffer.alloc(bytes, 7) });
 
 test("plugin state leaves the id of a task to the record; that of older builds has it", () => {
@@ -20,9 +21,9 @@ test.each([new Uint8Array(), new Uint8Array([1]), Buffer.from("{}"), Buffer.from
 
 test("a creation begins once, and its record has the task", async () => {
   const records = creationRecords(new MemoryStore());
-  expect(await records.begin("s3://b/0", { task: "begun", attempt })).toBeUndefined();
-  await records.write("s3://b/0", { task: task(100_000), attempt });
-  expect((await records.begin("s3://b/0", { task: "begun", attempt }))?.task).toEqual(task(100_000));
+  expect(await records.begin(request, { task: "begun", attempt })).toBeUndefined();
+  await records.write(request.outputPrefix, { task: task(100_000), attempt });
+  expect((await records.begin(request, { task: "begun", attempt }))?.task).toEqual(task(100_000));
 });
 
 test.each(['{"v":1,"begun":true}', "{}", "damaged", '{"v":1,"begun":true,"ownerUid":"a","attempt":"AAAA"}'])(

@@ -60,9 +60,9 @@ export function encodeRecord({ task, attempt }: CreationRecord): Uint8Array {
 /** Decodes a record; other bytes are a creation that has begun. Older builds name no attempt. */
 export function decodeRecord(bytes: Uint8Array): CreationRecord {
   const json = parseJson(bytes);
-  if (stoppedSchema.safeParse(json).success) return { task: "stopped" };
   const named = attemptSchema.safeParse(json);
   const attempt = named.success ? decodeRecordedAttempt(named.data) : undefined;
+  if (stoppedSchema.safeParse(json).success) return { task: "stopped", attempt };
   const task = decodeState(bytes);
   return { task: task === undefined || task === "inRecord" ? "begun" : task, attempt };
 }

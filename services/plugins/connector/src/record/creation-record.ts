@@ -16,6 +16,7 @@ export function creationRecords(store: RecordStore): CreationRecords {
     maxBytes: MAX_RECORD_BYTES,
     encode: encodeRecord,
     decode: decodeRecord,
-    runningAttempt: ({ task, attempt }) => (task === "stopped" ? undefined : attempt),
+    attempt: ({ attempt }) => attempt,
+    mayRun: ({ task }) => task !== "stopped",
   });
 }

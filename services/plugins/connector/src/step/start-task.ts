@@ -52,13 +52,8 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
 }
 
 /** Records that the creation begins. Returns the task of the attempt's earlier record instead. */
-async function beginCreation({ request, source, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
-  const begun = { task: "begun" as const, attempt: recordedAttempt(request, ownerUid) };
-  const earlier = await records.begin(source.outputPrefix, begun);
-  // The folder of a deleted execution of the same name may still have its records.
-  if (earlier?.attempt === undefined || earlier.attempt.ownerUid === ownerUid) return earlier?.task;
-  await records.write(source.outputPrefix, begun);
-  return undefined;
+async function beginCreation({ request, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
+  return (await records.begin(request, { task: "begun", attempt: recordedAttempt(request, ownerUid) }))?.task;
 }
 
 /** Continues a task that an earlier process created. */

@@ -3,14 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CUSTOM_RESOURCE_DEFINITIONS } from "@flyte-ts/kubernetes";
 import { serviceNames } from "@flyte-ts/service-manifest";
 import { type AuditLog, createAuditLog, kubernetesSkipReason, memoryMib } from "@flyte-ts/testing";
+import { SPARK_DEFINITIONS, startSparkOperator } from "@flyte-ts/test-operators";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { manifest } from "../manifest.js";
 import { OUTPUTS } from "../simulation/operator-world.js";
 import { Attempt, DesiredState, Phase } from "./attempt.fixture.js";
-import { findOperatorSets } from "./operator-sets.fixture.js";
 import { PLUGIN_PROGRAM, type PluginProcess, startPluginProcess } from "./plugin-process.fixture.js";
 import { running } from "./pod-status.fixture.js";
 import { playRunning, playSuccess } from "./plays.fixture.js";
+import { createDriver } from "./spark/driver.fixture.js";
+import { logger } from "./test-cluster.fixture.js";
 
 // `OPERATORS=full`: as many jobs as one service is promised to bear.
 const isFull = process.env["OPERATORS"] === "full";
@@ -33,11 +35,12 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
     // As the local stack starts services.
     const nodeArgs = ["--max-semi-space-size=8", "--no-parallel-scavenge"];
     service = await startPluginProcess([TASK_TYPE], { apiArgs: audit.apiArgs, nodeArgs, settings: {} });
-    const set = (await findOperatorSets()).find(({ taskTypes }) => taskTypes.includes(TASK_TYPE));
-    for (const definition of set?.definitions ?? []) await service.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
+    const { client } = service;
+    for (const definition of SPARK_DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
     const { operator } = new Attempt(service, TASK_TYPE, { name: "kind" });
-    await vi.waitUntil(() => service.client.findResource(operator.apiVersion, operator.kind), PATIENCE);
-    stopOperator = (await set?.start(service)) ?? stopOperator;
+    await vi.waitUntil(() => client.findResource(operator.apiVersion, operator.kind), PATIENCE);
+    // Without `spark-submit`: a virtual machine of Java for each job would take an hour.
+    stopOperator = startSparkOperator({ client, logger, submit: createDriver(client) }).stop;
     attempts = Array.from({ length: JOBS }, (_, i) => new Attempt(service, TASK_TYPE, { name: `load-${i}` }));
     service.start();
   }, 420_000);
@@ -67,6 +70,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
       await untilAll(Phase.RUNNING);
     });
     const rssAtStart = memoryMib(service.pid(), "VmRSS");
+    const peakAtStart = memoryMib(service.pid(), "VmHWM");
     const underWay = await callsPerJob(async () => {
       await sleep(MEASURED_MS / 2);
       // Each pod changes once.
@@ -81,7 +85,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
     });
     const peak = memoryMib(service.pid(), "VmHWM");
     const perMinute = (underWay * 60_000) / MEASURED_MS;
-    const rss = `RSS ${rssAtStart} MiB after the start, ${rssUnderWay} under way, ${peak} at most`;
+    const rss = `RSS ${rssAtStart} MiB after the start (${peakAtStart} at most), ${rssUnderWay} under way, ${peak} at most`;
     const figures = `${JOBS} jobs: calls a job ${started} to start, ${perMinute} a minute under way, ${ended} to end; ${rss}`;
     process.stderr.write(`${figures}\n`);
     // A creation, and no second one.

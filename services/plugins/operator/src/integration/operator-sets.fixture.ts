@@ -1,3 +1,4 @@
+import { SPARK_DEFINITIONS, startSparkOperator, startSparkSubmit } from "@flyte-ts/test-operators";
 import {
   type CustomResourceDefinition,
   DASK_DEFINITIONS,
@@ -10,12 +11,9 @@ import {
   startRayOperator,
   startTrainingOperator,
   trainingDefinitions,
-  uncheckedDefinition,
 } from "@flyte-ts/test-servers";
 import { testWatchdog } from "@flyte-ts/testing";
 import { createDriver } from "./spark/driver.fixture.js";
-import { startSparkOperator } from "./spark/operator.fixture.js";
-import { startSparkSubmit } from "./spark/submit.fixture.js";
 import { logger, type TestCluster } from "./test-cluster.fixture.js";
 
 /** An operator that this machine can run. */
@@ -84,7 +82,7 @@ async function spark(): Promise<OperatorSet> {
     title: command === undefined ? "a stand-in for the Spark operator" : "a Spark operator with spark-submit",
     taskTypes: ["spark"],
     ...(command === undefined ? {} : { sparkSubmit: command }),
-    definitions: [uncheckedDefinition({ group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" })],
+    definitions: SPARK_DEFINITIONS,
     checked: false,
     start: async ({ client, api }) => {
       await Promise.resolve();

@@ -1,10 +1,15 @@
-import { createInformer, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { retry, Semaphore } from "@flyte-ts/async";
+import { createInformer, isTransient, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodStatus } from "./pod-status.fixture.js";
 
 /** Chooses the status of a pod; undefined leaves it as it is. */
 export type Play = (pod: Pod) => PodStatus | undefined;
+
+/** Calls at a time; more would time out at a busy API server. */
+const CONCURRENCY = 16;
+const CALL_RETRY = { initialMs: 200, maxMs: 5_000, jitter: 0.5, isRetryable: isTransient };
 
 export interface PlayedKubelet {
   /** Plays the pods of a job from now on, those that exist and those to come. */
@@ -19,6 +24,9 @@ export interface PlayedKubelet {
 export function startPlayedKubelet(client: KubeClient, logger: Logger): PlayedKubelet {
   const plays = new Map<string, Play>();
   const played = new Map<string, Play>();
+  const stopping = new AbortController();
+  const calls = new Semaphore(CONCURRENCY);
+  const call = (act: () => Promise<unknown>) => retry(() => calls.run(act), { ...CALL_RETRY, signal: stopping.signal });
   const apply = async (pod: Pod) => {
     const { name, namespace, uid = "", labels = {} } = pod.metadata;
     const play = plays.get(labels[OPERATOR_JOB_LABEL] ?? "");
@@ -26,8 +34,13 @@ export function startPlayedKubelet(client: KubeClient, logger: Logger): PlayedKu
     const status = play(pod);
     if (status === undefined) return;
     played.set(uid, play);
+    const write = async () => {
+      // A later play has replaced this one.
+      if (played.get(uid) !== play) return;
+      await client.mergePatch(PODS, { namespace, name, body: { status }, subresource: "status" });
+    };
     // A pod that is gone by now needs no status.
-    await client.mergePatch(PODS, { namespace, name, body: { status }, subresource: "status" }).catch(() => played.delete(uid));
+    await call(write).catch(() => played.delete(uid));
   };
   const informer = createInformer<Pod>({
     client,
@@ -39,8 +52,11 @@ export function startPlayedKubelet(client: KubeClient, logger: Logger): PlayedKu
   return {
     play: (job, play) => {
       plays.set(job, play);
-      for (const pod of informer.list()) void apply(pod);
+      for (const pod of informer.list()) if (pod.metadata.labels?.[OPERATOR_JOB_LABEL] === job) void apply(pod);
     },
-    stop: () => informer.stop(),
+    stop: () => {
+      stopping.abort();
+      return informer.stop();
+    },
   };
 }

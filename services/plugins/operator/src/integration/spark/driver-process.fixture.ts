@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CONFIG_MAPS, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
 import { testWatchdog } from "@flyte-ts/testing";
-import { sparkEnvironment } from "./submit.fixture.js";
+import { sparkEnvironment } from "@flyte-ts/test-operators";
 
 export interface DriverProcessOptions {
   readonly client: KubeClient;

@@ -1,5 +1,5 @@
 import { type KubeClient, type KubeObject, PODS } from "@flyte-ts/kubernetes";
-import { NAME_LABEL, ownerOf, type Submission, SUBMISSION_LABEL, type Submit } from "./application.fixture.js";
+import { NAME_LABEL, ownerOf, type Submission, SUBMISSION_LABEL, type Submit } from "@flyte-ts/test-operators";
 
 /** Creates a driver's pod as `spark-submit` in cluster mode does, without Spark. */
 export function createDriver(client: KubeClient): Submit {

@@ -32,7 +32,8 @@ export function jobRecords(store: RecordStore): JobRecords {
     maxBytes: MAX_RECORD_BYTES,
     encode,
     decode,
-    runningAttempt: ({ attempt, stopped }) => (stopped ? undefined : attempt),
+    attempt: ({ attempt }) => attempt,
+    mayRun: ({ stopped }) => !stopped,
   });
 }
 
@@ -40,11 +41,6 @@ export function recordOf(request: TaskRequest, pluginState: Uint8Array, { stoppe
   const { template, rawOutputPrefix, owner } = request;
   const kept = { ...eventFields(request), template, rawOutputPrefix, owner, pluginState };
   return { attempt: { ownerUid: owner?.uid ?? "", request: kept }, stopped };
-}
-
-/** True for the record of this attempt, not of a deleted execution of the same name. */
-export function isRecordOf({ attempt }: JobRecord, { generatedName, owner }: TaskRequest): boolean {
-  return attempt?.ownerUid === (owner?.uid ?? "") && attempt.request.generatedName === generatedName;
 }
 
 function encode({ attempt, stopped }: JobRecord): Uint8Array {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { WebApi } from "../web-api.js";
-import { isRecordOf, type JobRecord, type JobRecords, recordOf } from "./job-record.js";
+import { type JobRecord, type JobRecords, recordOf } from "./job-record.js";
 import { decodePluginState, encodeCreated, encodeCreating } from "./plugin-state.js";
 
 export interface RecordKeeperDeps<Job extends JsonObject> {
@@ -24,18 +24,10 @@ export class RecordKeeper<Job extends JsonObject> {
    */
   async begin(request: TaskRequest): Promise<Job | "stopped" | undefined> {
     const { api, records } = this.deps;
-    const { outputPrefix } = request;
-    if (outputPrefix === "") return undefined;
-    const begun = recordOf(request, encodeCreating(api.id));
-    const earlier = await records.begin(outputPrefix, begun);
-    if (earlier === undefined) return undefined;
-    // The folder of a deleted execution of the same name may still have its records.
-    if (!isRecordOf(earlier, request)) {
-      await records.write(outputPrefix, begun);
-      return undefined;
-    }
-    if (earlier.stopped) return "stopped";
-    const recorded = decodePluginState(earlier.attempt?.request.pluginState ?? new Uint8Array(), api.id);
+    if (request.outputPrefix === "") return undefined;
+    const earlier = await records.begin(request, recordOf(request, encodeCreating(api.id)));
+    if (earlier?.stopped) return "stopped";
+    const recorded = decodePluginState(earlier?.attempt?.request.pluginState ?? new Uint8Array(), api.id);
     const job = recorded.kind === "created" ? api.parseJob(recorded.job) : undefined;
     return job && ((await api.adopt?.(request, job)) ?? job);
   }
@@ -49,11 +41,8 @@ export class RecordKeeper<Job extends JsonObject> {
     });
   }
 
-  /** Returns the record of this attempt, not that of a deleted execution of the same name. */
   async read(request: TaskRequest): Promise<JobRecord | undefined> {
-    const { outputPrefix } = request;
-    const record = outputPrefix === "" ? undefined : await this.deps.records.read(outputPrefix);
-    return record !== undefined && isRecordOf(record, request) ? record : undefined;
+    return request.outputPrefix === "" ? undefined : this.deps.records.read(request);
   }
 
   /** Records that nothing of the attempt runs, nor may be started. */

@@ -1,5 +1,11 @@
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Container, Pod } from "@flyte-ts/pod-task";
+import { type CustomResourceDefinition, uncheckedDefinition } from "@flyte-ts/test-servers";
+
+/** Definition of SparkApplication, without a schema. */
+export const SPARK_DEFINITIONS: readonly CustomResourceDefinition[] = [
+  uncheckedDefinition({ group: "sparkoperator.k8s.io", version: "v1beta2", kind: "SparkApplication" }),
+];
 
 export const APPLICATIONS = { group: "sparkoperator.k8s.io", version: "v1beta2", plural: "sparkapplications", namespaced: true };
 export const NAME_LABEL = "sparkoperator.k8s.io/app-name";

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInformer, type InformerEvent, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { retry, Semaphore } from "@flyte-ts/async";
+import { createInformer, type InformerEvent, isTransient, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
-import { APPLICATIONS, driverNameOf, NAME_LABEL, type SparkApplication, type Submit } from "./application.fixture.js";
+import { statesOf } from "./driver-states.js";
+import { APPLICATIONS, driverNameOf, NAME_LABEL, type SparkApplication, type Submit } from "./application.js";
 
 export interface SparkOperatorOptions {
   readonly client: KubeClient;
@@ -15,6 +17,9 @@ export interface SparkOperatorOptions {
 const ENDED: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
 /** Wait after the first failed submission, ms; after the second it is twice as long, and so on. */
 const SUBMISSION_RETRY_MS = 5_000;
+/** Submissions at a time, and reconciliations; more would time out at a busy API server. */
+const CONCURRENCY = 16;
+const CALL_RETRY = { initialMs: 200, maxMs: 5_000, jitter: 0.5, isRetryable: isTransient };
 
 /**
  * A small Spark operator: the real one is published neither as a Go module nor on PyPI. Submits
@@ -24,6 +29,10 @@ const SUBMISSION_RETRY_MS = 5_000;
  */
 export function startSparkOperator({ client, logger, submit }: SparkOperatorOptions) {
   const stopping = new AbortController();
+  const submissions = new Semaphore(CONCURRENCY);
+  const calls = new Semaphore(CONCURRENCY);
+  /** Repeats calls while the API server does not answer. */
+  const call = <T>(act: () => Promise<T>) => retry(() => calls.run(act), { ...CALL_RETRY, signal: stopping.signal });
   /** Uids of applications whose submission was started, and of those with a driver. */
   const started = new Set<string>();
   const submitted = new Set<string>();
@@ -79,11 +88,11 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
     const { namespace, name } = application.metadata;
     const [driverName, id] = [driverNameOf(application), randomUUID()];
     try {
-      await submit({ application, driverName, id });
+      await submissions.run(() => submit({ application, driverName, id }));
     } catch (error) {
       return { submitted: false, error: `failed to run spark-submit for ${namespace}/${name}: ${(error as Error).message}` };
     }
-    const findDriver = () => client.get<Pod>(PODS, { namespace, name: driverName });
+    const findDriver = () => call(() => client.get<Pod>(PODS, { namespace, name: driverName }));
     const sparkApplicationId = (await findDriver())?.metadata.labels?.["spark-app-selector"];
     const attempts = { executionAttempts: 1, submissionAttempts: attempt, lastSubmissionAttemptTime: new Date().toISOString() };
     await setState(application, "SUBMITTED", "", {
@@ -111,14 +120,16 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
     for (const [state, error] of statesOf(driver)) await setState(application, state, error);
   }
 
-  async function setState({ metadata }: SparkApplication, state: string, errorMessage = "", more: object = {}): Promise<void> {
+  function setState({ metadata }: SparkApplication, state: string, errorMessage = "", more: object = {}): Promise<void> {
     const { namespace, name } = metadata;
-    const current = await client.get<SparkApplication>(APPLICATIONS, { namespace, name });
-    const known = current?.status?.applicationState?.state ?? "";
-    if (current === undefined || known === state || ENDED.has(known)) return;
-    const ended = ENDED.has(state) ? { terminationTime: new Date().toISOString() } : {};
-    const status = { applicationState: { state, errorMessage }, ...ended, ...more };
-    await client.mergePatch(APPLICATIONS, { namespace, name, body: { status }, subresource: "status" });
+    return call(async () => {
+      const current = await client.get<SparkApplication>(APPLICATIONS, { namespace, name });
+      const known = current?.status?.applicationState?.state ?? "";
+      if (current === undefined || known === state || ENDED.has(known)) return;
+      const ended = ENDED.has(state) ? { terminationTime: new Date().toISOString() } : {};
+      const status = { applicationState: { state, errorMessage }, ...ended, ...more };
+      await client.mergePatch(APPLICATIONS, { namespace, name, body: { status }, subresource: "status" });
+    });
   }
 
   return {
@@ -132,21 +143,4 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
 /** Key of a driver's application. */
 function applicationOf({ metadata: { namespace, labels } }: Pod): string {
   return `${namespace}/${labels?.[NAME_LABEL]}`;
-}
-
-/** States that follow from the driver's phase, in order, with the error of the last. */
-function statesOf({ status }: Pod): readonly (readonly [string, string?])[] {
-  const terminated = status?.containerStatuses?.[0]?.state?.terminated;
-  switch (status?.phase) {
-    case "Running":
-      return [["RUNNING"]];
-    case "Succeeded":
-      return [["SUCCEEDING"], ["COMPLETED"]];
-    case "Failed": {
-      const error = `driver container failed with ExitCode: ${terminated?.exitCode}, Reason: ${terminated?.reason}`;
-      return [["FAILING"], ["FAILED", error]];
-    }
-    default:
-      return [];
-  }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Semaphore } from "@flyte-ts/async";
 import { runProgram } from "@flyte-ts/host";
-import { NAME_LABEL, ownerOf, type SparkRole, type Submission, SUBMISSION_LABEL, type Submit } from "./application.fixture.js";
+import { NAME_LABEL, ownerOf, type SparkRole, type Submission, SUBMISSION_LABEL, type Submit } from "./application.js";
 
 export interface SparkSubmitOptions {
   /** Path of `spark-submit`. */
@@ -16,8 +16,12 @@ export interface SparkSubmit {
   stop(): Promise<void>;
 }
 
+type Role = "driver" | "executor";
+
 /** Each submission needs a virtual machine of Java, and the processors are few. */
 const CONCURRENCY = 2;
+/** Timeout of calls to the Kubernetes API; a busy machine needs seconds to load their classes. */
+const API_TIMEOUT_MS = 120_000;
 /** The virtual machine lives for seconds. */
 const JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
@@ -34,11 +38,15 @@ export function startSparkSubmit({ command, api }: SparkSubmitOptions): SparkSub
   writeFileSync(caCertFile, api.ca);
   const access = { caCertFile, oauthToken: api.token };
   const run = async (submission: Submission) => {
-    const template = join(folder, `${submission.id}.json`);
-    writeFileSync(template, JSON.stringify(driverTemplate(submission)));
+    const writeTemplate = (role: Role) => {
+      const file = join(folder, `${submission.id}-${role}.json`);
+      writeFileSync(file, JSON.stringify(podTemplate(submission, role)));
+      return file;
+    };
     const conf = {
       ...submissionConf(submission),
-      "spark.kubernetes.driver.podTemplateFile": template,
+      "spark.kubernetes.driver.podTemplateFile": writeTemplate("driver"),
+      "spark.kubernetes.executor.podTemplateFile": writeTemplate("executor"),
       ...prefixed("spark.kubernetes.authenticate.submission.", access),
     };
     const { mainClass, mainApplicationFile = "", arguments: args = [] } = submission.application.spec;
@@ -75,6 +83,8 @@ function submissionConf({ application, driverName, id }: Submission): Record<str
   return {
     "spark.kubernetes.namespace": metadata.namespace ?? "",
     "spark.kubernetes.submission.waitAppCompletion": "false",
+    "spark.kubernetes.submission.connectionTimeout": String(API_TIMEOUT_MS),
+    "spark.kubernetes.submission.requestTimeout": String(API_TIMEOUT_MS),
     "spark.kubernetes.driver.pod.name": driverName,
     ...defined({ "spark.kubernetes.container.image": spec.image }),
     ...spec.sparkConf,
@@ -86,7 +96,7 @@ function submissionConf({ application, driverName, id }: Submission): Record<str
   };
 }
 
-function roleConf(role: "driver" | "executor", given: SparkRole): Record<string, string> {
+function roleConf(role: Role, given: SparkRole): Record<string, string> {
   const { image, cores, memory, instances, serviceAccount, labels, annotations } = given;
   return {
     ...defined({
@@ -101,16 +111,19 @@ function roleConf(role: "driver" | "executor", given: SparkRole): Record<string,
   };
 }
 
-/** Fields of the driver's pod that no setting has; Spark completes the first container. */
-function driverTemplate({ application }: Submission): object {
-  const { driver } = application.spec;
-  const { containers, ...rest } = driver.template?.spec ?? { containers: [] };
+/**
+ * Fields of the pod of a role that no setting has; Spark completes the first container. Spark sets
+ * the owner of executors itself.
+ */
+function podTemplate({ application }: Submission, role: Role): object {
+  const { template, env = [] } = application.spec[role] ?? {};
+  const { containers, ...rest } = template?.spec ?? { containers: [] };
   const [primary, ...others] = containers;
-  const container = { ...primary, name: "spark-kubernetes-driver", env: driver.env ?? [] };
+  const container = { ...primary, name: `spark-kubernetes-${role}`, env };
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { ownerReferences: [ownerOf(application)] },
+    metadata: role === "driver" ? { ownerReferences: [ownerOf(application)] } : {},
     spec: { ...rest, containers: [container, ...others] },
   };
 }
