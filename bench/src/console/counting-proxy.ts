@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export interface Traffic {
   /** Requests other than those of the console's own files. */
   readonly requests: number;
-  /** Bytes of the answers' bodies as transferred, that is compressed; of open streams those so far. */
+  /** Bytes of the answers' bodies as transferred, that is compressed; of open streams so far. */
   readonly bytes: number;
 }
 

@@ -16,7 +16,8 @@ const REVALIDATED = "no-cache";
 /**
  * Serves the web console to everyone: its files contain no data, and it signs its user in. A path
  * without a file below `/console` is a page of the console, which `index.html` shows. Decks of
- * nodes are served to viewers of their executions. Returns no route without a folder, or when the folder does not exist, as in an image without the console.
+ * nodes are served to viewers of their executions. Returns no route without a folder, or when the
+ * folder does not exist, as in an image without the console.
  *
  * @throws Error when the folder exists and cannot be read.
  */

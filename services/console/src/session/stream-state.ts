@@ -2,7 +2,7 @@
 export interface StreamState {
   /** Time since which data are old, ms of the epoch; undefined while all are live. */
   brokenSince(): number | undefined;
-  /** Sets the time since which a stream's data are old; undefined: they are live, or it has ended. */
+  /** Sets the time since which a stream's data are old; undefined: they are live. */
   setBrokenSince(stream: object, sinceMs: number | undefined): void;
   subscribe(listener: () => void): () => void;
 }

@@ -39,7 +39,8 @@ export interface Codecs {
  * - `application/octet-stream`: the protobuf bytes, used by the console; also for the Accept of
  *   binary streams;
  * - `application/json`: names as in the .proto files, unknown fields refused;
- * - {@link CAMEL_JSON} and anything else, also no header: JSON with lowerCamelCase names, unknown fields ignored.
+ * - {@link CAMEL_JSON} and anything else, also no header: JSON with lowerCamelCase names, unknown
+ *   fields ignored.
  */
 export function createCodecs(registry: Registry): Codecs {
   const anything = jsonCodec({ protoNames: false, ignoreUnknown: true, registry });

@@ -36,7 +36,7 @@ export class ItemTable {
     this.#key = key;
   }
 
-  /** True when the attempt, or the node for its latest attempt, has ended and all events are read. */
+  /** True when the attempt, or for the latest attempt the node, has ended and all is read. */
   get isOver(): boolean {
     return this.#isOver;
   }
