@@ -66,39 +66,38 @@ const SLEEP: NodeInit = {
 
 /** Registers a workflow with an input of each kind that runs no pod. */
 export async function registerTypedWorkflow(client: FlyteClient, name: string): Promise<void> {
-  await register(
-    client,
-    name,
-    INPUT_TYPES,
-    {
+  await register(client, name, {
+    types: INPUT_TYPES,
+    defaults: {
       note: {
         value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "stringValue", value: "as ever" } } } } },
       },
     },
-    [SLEEP],
-  );
+    nodes: [SLEEP],
+  });
 }
 
 /** Registers a workflow that waits for a text and then for an approval. */
 export async function registerGates(client: FlyteClient, name: string): Promise<void> {
   const gate = (id: string, upstreamNodeIds: string[], condition: object): NodeInit =>
     ({ id, metadata: { name: id }, upstreamNodeIds, target: { case: "gateNode", value: { condition } } }) as NodeInit;
-  await register(client, name, {}, {}, [
+  const nodes: readonly NodeInit[] = [
     gate("n0", [], { case: "signal", value: { signalId: "title", type: simple(SimpleType.STRING), outputVariableName: "o0" } }),
     {
       ...gate("n1", ["n0"], { case: "approve", value: { signalId: "consent" } }),
       inputs: [{ var: "o0", binding: { value: { case: "promise", value: { nodeId: "n0", var: "o0" } } } }],
     },
-  ]);
+  ];
+  await register(client, name, { types: {}, defaults: {}, nodes });
 }
 
-async function register(
-  client: FlyteClient,
-  name: string,
-  types: Readonly<Record<string, TypeInit>>,
-  defaults: Readonly<Record<string, MessageInitShape<typeof LiteralSchema>>>,
-  nodes: readonly NodeInit[],
-): Promise<void> {
+interface Registration {
+  readonly types: Readonly<Record<string, TypeInit>>;
+  readonly defaults: Readonly<Record<string, MessageInitShape<typeof LiteralSchema>>>;
+  readonly nodes: readonly NodeInit[];
+}
+
+async function register(client: FlyteClient, name: string, { types, defaults, nodes }: Registration): Promise<void> {
   const id = (resourceType: ResourceType) => create(IdentifierSchema, { ...TARGET, resourceType, name });
   const variables = Object.fromEntries(Object.entries(types).map(([input, type]) => [input, { type, description: "" }]));
   const template = create(WorkflowTemplateSchema, {
