@@ -20,6 +20,10 @@ const { program: flytectl, missing: noFlytectl } = isFull ? await findUnmodified
 /** Command of the repository, which is not installed in the folder of the stack. */
 const FLYTE_TS = builtProgram(join(root, "packages/cli"));
 
+/** Names the programs of a command by their files. */
+const withPrograms = (command: string): string =>
+  command.replace("npx flyte-ts", `${process.execPath} ${FLYTE_TS}`).replace(/^flytectl /m, `${flytectl} `);
+
 interface Case {
   readonly query: string;
   readonly filter: string;
@@ -91,10 +95,10 @@ describe.runIf(chromium !== undefined && isFull)("commands of the launch page", 
   async function start(client: string, command: string, filter: string): Promise<unknown> {
     const { pythonBin } = runs.stack;
     const [program, args] = client === "Python" ? [`${pythonBin}/python`, ["-W", "ignore", "-"]] : ["bash", ["-e", "-s"]];
-    const PATH = `${pythonBin}:${flytectl === "" ? "" : `${flytectl.replace(/\/[^/]+$/, "")}:`}${process.env["PATH"] ?? ""}`;
+    const PATH = `${pythonBin}:${process.env["PATH"] ?? ""}`;
     const env = { ...process.env, PATH, TERM: "dumb", HOME: runs.stack.folder };
     const { status, stdout, stderr } = spawnSync(program, args, {
-      input: command.replace("npx flyte-ts", `${process.execPath} ${FLYTE_TS}`),
+      input: withPrograms(command),
       encoding: "utf8",
       env,
       cwd: runs.stack.folder,

@@ -49,7 +49,7 @@ function mix(state: Uint32Array, block: Uint8Array, words: Uint32Array): void {
   let [a = 0, b = 0, c = 0, d = 0] = state;
   for (let i = 0; i < BLOCK_BYTES; i++) {
     const round = i >> 4;
-    const [f, word] = step(round, i, b, c, d);
+    const [f, word] = step(i, b, c, d);
     const shift = SHIFTS[round * 4 + (i & 3)] ?? 0;
     const sum = (a + f + (SINES[i] ?? 0) + (words[word] ?? 0)) | 0;
     [a, d, c, b] = [d, c, b, (b + ((sum << shift) | (sum >>> (32 - shift)))) | 0];
@@ -57,8 +57,9 @@ function mix(state: Uint32Array, block: Uint8Array, words: Uint32Array): void {
   for (const [index, value] of [a, b, c, d].entries()) state[index] = (state[index] ?? 0) + value;
 }
 
-/** Function of a round, and the index of the word that it takes. */
-function step(round: number, i: number, b: number, c: number, d: number): readonly [number, number] {
+/** Function of step `i` in its round, and the index of the word that it takes. */
+function step(i: number, b: number, c: number, d: number): readonly [number, number] {
+  const round = i >> 4;
   if (round === 0) return [(b & c) | (~b & d), i];
   if (round === 1) return [(d & b) | (~d & c), (5 * i + 1) & 15];
   if (round === 2) return [b ^ c ^ d, (3 * i + 5) & 15];

@@ -38,16 +38,18 @@ function itemOf(type: FieldType, data: Data): FormValue {
     case "duration":
     case "string":
     case "enum":
-      return typeof data === "string" ? data : typeof data === "number" ? formatFloat(data) : formatData(data);
+      return textOf(data);
     case "boolean":
-      return data === true || /^(true|yes|on|1)$/i.test(String(data));
+      return data === true || /^(true|yes|on|1)$/i.test(textOf(data));
     case "datetime":
-      return { at: String(data), zone: "UTC" };
+      return { at: textOf(data), zone: "UTC" };
     case "blob":
     case "dataset":
     case "schema":
-      return { address: String(data), format: type.kind === "schema" ? "" : type.format };
+      return { address: textOf(data), format: type.kind === "schema" ? "" : type.format };
     default:
       return fromData(type, data) ?? start;
   }
 }
+
+const textOf = (data: Data): string => (typeof data === "string" ? data : typeof data === "number" ? formatFloat(data) : formatData(data));

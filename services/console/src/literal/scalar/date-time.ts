@@ -47,7 +47,7 @@ function fromZone(localMs: number, zone: string): number {
 
 function offsetMs(text: string): number {
   if (/^z$/i.test(text)) return 0;
-  const [hours = "0", minutes = "0"] = [text.slice(1, 3), text.slice(-2)];
+  const [hours, minutes] = [text.slice(1, 3), text.slice(-2)];
   return (text.startsWith("-") ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
 }
 

@@ -20,13 +20,13 @@ interface SettingsFormProps {
 /** How an execution runs; what is left empty is as the launch plan says. */
 export function SettingsForm({ settings, start, plan, onChange }: SettingsFormProps) {
   const [isOpen, setOpen] = useState(() => hasMore(settings));
-  const text = (name: keyof Settings, title: string, placeholder: string, end = "") => (
+  const text = (name: TextSetting, title: string, placeholder: string, end = "") => (
     <FieldRow name={title} path={`settings.${name}`} end={end} isChanged={settings[name] !== start[name] && start !== NO_SETTINGS}>
       <SettingInput
         path={`settings.${name}`}
         label={title}
         placeholder={placeholder}
-        value={String(settings[name])}
+        value={settings[name]}
         onChange={(value) => onChange({ ...settings, [name]: value })}
       />
     </FieldRow>
@@ -93,6 +93,9 @@ export function SettingsForm({ settings, start, plan, onChange }: SettingsFormPr
     </section>
   );
 }
+
+/** Settings that are entered as one text. */
+type TextSetting = "name" | "maxParallelism" | "tags" | "clusterLabel" | "serviceAccount" | "iamRole" | "outputPrefix";
 
 const TITLES = { labels: "Labels", annotations: "Annotations", environment: "Environment" } as const;
 
