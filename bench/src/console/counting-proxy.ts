@@ -29,7 +29,9 @@ export async function startCountingProxy(admin: string): Promise<CountingProxy> 
     const { url: path = "/", method, headers } = incoming;
     const isCounted = !path.startsWith(FILES);
     if (isCounted) traffic.requests++;
-    const outgoing = request({ host, port, path, ...(method && { method }), headers: { ...headers, host: admin } }, (response) => {
+    // Admin serves its own names and origin only.
+    const own = { ...headers, host: admin, ...(headers.origin !== undefined && { origin: `http://${admin}` }) };
+    const outgoing = request({ host, port, path, ...(method && { method }), headers: own }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers);
       response.on("data", (chunk: Buffer) => {
         if (isCounted) traffic.bytes += chunk.length;
