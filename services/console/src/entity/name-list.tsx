@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Empty, ErrorPanel } from "../control/error-panel.js";
 import { SearchInput } from "../control/field.js";
+import { ListPage } from "../control/list-page.js";
 import { Key, Pill } from "../control/pill.js";
 import { type Column, Table } from "../control/table.js";
 import { useKeys } from "../app/use-keys.js";
-import styles from "./name-list.module.css";
 import { useRowKeys } from "./use-row-keys.js";
 
 interface NameListProps<Row> {
@@ -30,11 +30,11 @@ export function NameList<Row>({ title, columns, rows, rowId, error, text, filter
   const field = `find-${title.toLowerCase().replaceAll(" ", "-")}`;
   useKeys([{ keys: "/", label: "Find by name", group: "List", run: () => document.getElementById(field)?.focus() }]);
   return (
-    <div className={styles.page}>
-      <header className={styles.header}>
-        <h1 className={styles.title}>{title}</h1>
-        {rows !== undefined && <Pill>{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</Pill>}
-        <span className={styles.filters}>
+    <ListPage
+      title={title}
+      facts={rows !== undefined && <Pill>{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</Pill>}
+      acts={
+        <>
           {filters}
           <SearchInput
             id={field}
@@ -44,19 +44,16 @@ export function NameList<Row>({ title, columns, rows, rowId, error, text, filter
             onChange={({ target }) => onText(target.value)}
             onKeyDown={({ key, currentTarget }) => key === "Escape" && currentTarget.blur()}
           />
-        </span>
-      </header>
-      <div className={styles.table}>
-        {error !== null && rows === undefined ? (
-          <ErrorPanel title={`The ${title.toLowerCase()} cannot be listed`} error={error} onRetry={onRetry} />
-        ) : rows !== undefined && shown.length === 0 ? (
-          <Empty title={rows.length === 0 ? `There are no ${title.toLowerCase()} yet` : "No name matches"}>
-            {rows.length === 0 && none}
-          </Empty>
-        ) : (
-          <Table label={title} columns={columns} rows={shown} rowId={rowId} current={current} />
-        )}
-      </div>
-    </div>
+        </>
+      }
+    >
+      {error !== null && rows === undefined ? (
+        <ErrorPanel title={`The ${title.toLowerCase()} cannot be listed`} error={error} onRetry={onRetry} />
+      ) : rows !== undefined && shown.length === 0 ? (
+        <Empty title={rows.length === 0 ? `There are no ${title.toLowerCase()} yet` : "No name matches"}>{rows.length === 0 && none}</Empty>
+      ) : (
+        <Table label={title} columns={columns} rows={shown} rowId={rowId} current={current} />
+      )}
+    </ListPage>
   );
 }

@@ -1,3 +1,4 @@
+import { formatCount } from "../format/count.js";
 import { type KeyboardEvent, useState } from "react";
 import { Button } from "../control/button.js";
 import { SearchInput } from "../control/field.js";
@@ -27,9 +28,7 @@ export function GraphBar({ client, graph }: GraphBarProps) {
     <div className={styles["bar"]} role="toolbar" aria-label="Graph">
       <SearchInput label="Find a node" value={text} onChange={(event) => setText(event.target.value)} onKeyDown={press} />
       {isMissing && <span className={styles["note"]}>no such node</span>}
-      <span className={styles["total"]}>
-        {shown !== undefined && `${nodes.toLocaleString("en")} ${nodes === 1 ? "node" : "nodes"} shown`}
-      </span>
+      <span className={styles["total"]}>{shown !== undefined && `${formatCount(nodes)} ${nodes === 1 ? "node" : "nodes"} shown`}</span>
       {hasOpening && (
         <>
           <Button small onClick={() => client.expandAll(true)}>

@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import { NOT_BEGUN } from "../scene/node-phase.js";
 import { seenRect } from "./camera.js";
 import { type GraphContext, type GraphFrame, sizedFont } from "./graph-frame.js";
@@ -130,7 +131,7 @@ export function drawRibbons(context: GraphContext, frame: GraphFrame): number {
     context.bezierCurveTo(right - bend, y1 + half1, left + bend, y0 + half0, left, y0 + half0);
     context.fill();
     if ((right - left) * camera.scale >= MIN_COUNT_PX && count[ribbon] !== 1)
-      texts.push({ text: (count[ribbon] as number).toLocaleString("en"), x: (left + right) / 2, y: (y0 + y1) / 2 });
+      texts.push({ text: formatCount(count[ribbon] as number), x: (left + right) / 2, y: (y0 + y1) / 2 });
   }
   context.fillStyle = colours.inkSoft;
   context.font = sizedFont(colours.smallFont, 11 / camera.scale);

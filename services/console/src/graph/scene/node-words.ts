@@ -1,18 +1,9 @@
+import { formatCount } from "../../format/count.js";
 import { GRAPH_STATES, type GraphStateName, NOT_BEGUN } from "./node-phase.js";
 import { NodeKind } from "../wire/node-graph.js";
 import { type Scene, SceneFlag, type SceneStates } from "./scene.js";
 
-const STATE_WORDS: Readonly<Record<GraphStateName, string>> = {
-  failed: "failed",
-  waiting: "waiting",
-  running: "running",
-  queued: "queued",
-  aborted: "aborted",
-  succeeded: "succeeded",
-  cached: "cached",
-  skipped: "skipped",
-  notBegun: "not begun",
-};
+const stateWord = (name: GraphStateName): string => (name === "notBegun" ? "not begun" : name);
 
 const KIND_WORDS: Readonly<Record<number, string>> = {
   [NodeKind.task]: "task",
@@ -41,7 +32,7 @@ export function nodeKind(scene: Scene, node: number): string {
   const kind = KIND_WORDS[scene.kind[node] as number] ?? "node";
   const word = (flags & SceneFlag.dynamic) !== 0 ? "dynamic" : (flags & SceneFlag.map) !== 0 ? "map" : kind;
   const count = scene.count[node] as number;
-  if (count > 0) return `${word} · ${count.toLocaleString("en")} ${count === 1 ? "node" : "nodes"}`;
+  if (count > 0) return `${word} · ${formatCount(count)} ${count === 1 ? "node" : "nodes"}`;
   const id = scene.specs[node] as string;
   if ((flags & SceneFlag.failure) !== 0) return `${word} · on failure`;
   return id === nodeName(scene, node) ? word : `${word} · ${id}`;
@@ -62,7 +53,7 @@ export function nodeRunMs({ started, ended }: SceneStates, node: number, nowMs: 
 /** Says name, kind, state and neighbours of a node, for those who do not see the drawing. */
 export function nodeWords({ scene, states }: NamedScene, node: number, counts: { readonly up: number; readonly down: number }): string {
   const flags = scene.flags[node] as number;
-  const state = states.state[node] === NOT_BEGUN && states.ids.every((id) => id === "") ? "" : `, ${STATE_WORDS[stateName(states, node)]}`;
+  const state = states.state[node] === NOT_BEGUN && states.ids.every((id) => id === "") ? "" : `, ${stateWord(stateName(states, node))}`;
   const attempts = (states.attempts[node] as number) > 1 ? `, attempt ${states.attempts[node]}` : "";
   const opens = (flags & SceneFlag.opens) === 0 ? "" : (flags & SceneFlag.open) === 0 ? ", closed" : ", open";
   return `${nodeName(scene, node)}, ${nodeKind(scene, node)}${state}${attempts}${opens}; ${counts.up} before, ${counts.down} after`;
@@ -77,9 +68,9 @@ export function squareWords({ squares, squareStart }: SceneStates, node: number)
   }
   const parts = (["failed", "waiting", "running", "aborted"] as const).flatMap((name) => {
     const count = counts.get(name) ?? 0;
-    return count === 0 ? [] : [`${count.toLocaleString("en")} ${STATE_WORDS[name]}`];
+    return count === 0 ? [] : [`${formatCount(count)} ${stateWord(name)}`];
   });
   if (parts.length > 0) return parts.join(" · ");
   const done = (counts.get("succeeded") ?? 0) + (counts.get("cached") ?? 0);
-  return done === 0 ? "" : `${done.toLocaleString("en")} succeeded`;
+  return done === 0 ? "" : `${formatCount(done)} succeeded`;
 }

@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/count.js";
 import type { LiteralJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ReactNode, useState } from "react";
 import { Button } from "../../control/button.js";
@@ -69,7 +70,7 @@ function Large({ text, name, children }: LargeProps) {
         {isShown ? (
           children
         ) : (
-          <Button small onClick={() => setShown(true)}>{`Show ${Math.round(text.length / 1_000).toLocaleString("en")} KB`}</Button>
+          <Button small onClick={() => setShown(true)}>{`Show ${formatCount(Math.round(text.length / 1_000))} KB`}</Button>
         )}
       </div>
       <Copy text={text} label={name} />

@@ -4,6 +4,7 @@ import type { AuditEntryJson } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { useApp } from "../../app/app.js";
 import { Empty, ErrorPanel } from "../../control/error-panel.js";
 import { SearchInput } from "../../control/field.js";
+import { ListPage } from "../../control/list-page.js";
 import { Code, Pill } from "../../control/pill.js";
 import { type Column, Table } from "../../control/table.js";
 import { Time } from "../../control/time.js";
@@ -13,7 +14,6 @@ import { accessQuery } from "../../frame/queries.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { auditSearch } from "../../route/automation-search.js";
-import styles from "./audit-page.module.css";
 
 const route = getRouteApi("/projects/$project/domains/$domain/audit");
 
@@ -37,40 +37,37 @@ export function AuditPage() {
   });
   const entries = log.data?.pages.flatMap((page) => page.entries ?? []);
   return (
-    <div className={styles.page}>
-      <header className={styles.header}>
-        <h1 className={styles.title}>Audit log</h1>
-        <span className={styles.filters}>
-          <SearchInput
-            label="Subject of the caller"
-            value={search.subject}
-            onChange={({ target }) => void navigate({ to: ".", search: auditSearch.write({ subject: target.value }), replace: true })}
+    <ListPage
+      title="Audit log"
+      acts={
+        <SearchInput
+          label="Subject of the caller"
+          value={search.subject}
+          onChange={({ target }) => void navigate({ to: ".", search: auditSearch.write({ subject: target.value }), replace: true })}
+        />
+      }
+    >
+      {isOff ? (
+        <Empty title="There is no audit log">
+          <p>Admin records changes and their callers when it requires sign-in (auth.mode: required, npm start -- --auth).</p>
+        </Empty>
+      ) : log.error !== null && entries === undefined ? (
+        <ErrorPanel title="The audit log cannot be shown" error={log.error} onRetry={() => void log.refetch()} />
+      ) : (
+        entries !== undefined && (
+          <Table
+            label="Audit log"
+            columns={COLUMNS}
+            rows={entries}
+            rowId={({ at, requestId }) => `${at ?? ""} ${requestId ?? ""}`}
+            onEndInSight={() => {
+              if (log.hasNextPage && !log.isFetchingNextPage) void log.fetchNextPage();
+            }}
+            end={entries.length === 0 && <Empty title="No change is recorded" />}
           />
-        </span>
-      </header>
-      <div className={styles.table}>
-        {isOff ? (
-          <Empty title="There is no audit log">
-            <p>Admin records changes and their callers when it requires sign-in (auth.mode: required, npm start -- --auth).</p>
-          </Empty>
-        ) : log.error !== null && entries === undefined ? (
-          <ErrorPanel title="The audit log cannot be shown" error={log.error} onRetry={() => void log.refetch()} />
-        ) : (
-          entries !== undefined && (
-            <Table
-              label="Audit log"
-              columns={COLUMNS}
-              rows={entries}
-              rowId={({ at, requestId }) => `${at ?? ""} ${requestId ?? ""}`}
-              onEndInSight={() => {
-                if (log.hasNextPage && !log.isFetchingNextPage) void log.fetchNextPage();
-              }}
-              end={entries.length === 0 && <Empty title="No change is recorded" />}
-            />
-          )
-        )}
-      </div>
-    </div>
+        )
+      )}
+    </ListPage>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useApp } from "../../app/app.js";
 import { Button } from "../../control/button.js";
 import { ErrorPanel } from "../../control/error-panel.js";
+import { ListPage } from "../../control/list-page.js";
 import { Tabs } from "../../control/tabs.js";
 import { activePlansQuery } from "../../entity/queries.js";
 import { scheduleText } from "../../entity/schedule-text.js";
@@ -11,7 +12,6 @@ import { useRights } from "../../frame/use-role.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
 import { AUTOMATION_TABS, automationSearch } from "../../route/automation-search.js";
-import styles from "./automation.module.css";
 import { FiringTable } from "./firing-table.js";
 import { firingsQuery, nextRunsQuery, triggersQuery } from "./queries.js";
 import { ScheduleTable } from "./schedule-table.js";
@@ -39,21 +39,22 @@ export function AutomationPage() {
   usePageTitle("Schedules & triggers");
   const shown = { schedules: plans, triggers, firings }[tab];
   return (
-    <div className={styles.page}>
-      <header className={styles.header}>
-        <h1 className={styles.title}>Schedules & triggers</h1>
-        <span className={styles.create}>
+    <>
+      <ListPage
+        title="Schedules & triggers"
+        acts={
           <Button icon="plus" refused={refusal("contributor")} onClick={() => setCreating(true)}>
             New trigger
           </Button>
-        </span>
-      </header>
-      <Tabs
-        label="Views of schedules and triggers"
-        tabs={AUTOMATION_TABS.map((id) => ({ id, title: TITLES[id], search: automationSearch.write({ tab: id }) }))}
-        current={tab}
-      />
-      <div className={styles.table}>
+        }
+        tabs={
+          <Tabs
+            label="Views of schedules and triggers"
+            tabs={AUTOMATION_TABS.map((id) => ({ id, title: TITLES[id], search: automationSearch.write({ tab: id }) }))}
+            current={tab}
+          />
+        }
+      >
         {shown.error !== null && shown.data === undefined && (
           <ErrorPanel title={`The ${tab} cannot be listed`} error={shown.error} onRetry={() => void shown.refetch()} />
         )}
@@ -62,7 +63,7 @@ export function AutomationPage() {
         )}
         {tab === "triggers" && triggers.data !== undefined && <TriggerTable scope={scope} triggers={triggers.data} acts={acts} />}
         {tab === "firings" && firings.data !== undefined && <FiringTable scope={scope} firings={firings.data} />}
-      </div>
+      </ListPage>
       {isCreating && (
         <TriggerDialog
           scope={scope}
@@ -75,6 +76,6 @@ export function AutomationPage() {
         />
       )}
       {told !== undefined && <SecretDialog told={told} onClose={() => setTold(undefined)} />}
-    </div>
+    </>
   );
 }

@@ -1,17 +1,6 @@
 import { formatCount } from "../../format/count.js";
 import type { RowView } from "../../node-table/session/protocol.js";
-import { NodeFlag, type NodeStateName } from "../../node-table/table/node-state.js";
-
-const STATE_WORDS: Readonly<Record<NodeStateName, string>> = {
-  failed: "failed",
-  waiting: "waiting",
-  running: "running",
-  queued: "queued",
-  aborted: "aborted",
-  succeeded: "succeeded",
-  cached: "cached",
-  skipped: "skipped",
-};
+import { NodeFlag } from "../../node-table/table/node-state.js";
 
 const SECOND_MS = 1000;
 const UNITS: readonly (readonly [ms: number, name: string])[] = [
@@ -42,7 +31,7 @@ function countWords(count: number, name: string): string {
 
 /** Names a row: its task's last part, else the node's id; a group by number and state. */
 export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView): string {
-  if (isGroup) return `${formatCount(count)} ${STATE_WORDS[state]}`;
+  if (isGroup) return `${formatCount(count)} ${state}`;
   const last = task.slice(task.lastIndexOf(".") + 1);
   return last === "" ? specId || nodeId : last;
 }
@@ -74,7 +63,7 @@ export interface RowWordOptions {
 export function rowWords(row: RowView, { nowMs, timeText }: RowWordOptions): string {
   const attempts = row.attempts > 1 ? `, attempt ${row.attempts}` : "";
   const error = row.errorCode === "" ? "" : `, error ${row.errorCode}`;
-  const state = `${STATE_WORDS[row.state]}${attempts}${error}`;
+  const state = `${row.state}${attempts}${error}`;
   if (row.startedMs === undefined)
     return `${state}, queued at ${timeText(row.queuedMs)}, for ${durationWords((row.endedMs ?? nowMs) - row.queuedMs)}`;
   return `${state}, started at ${timeText(row.startedMs)}, ${row.endedMs === undefined ? "running for" : "took"} ${durationWords(runMs(row, nowMs))}`;

@@ -7,12 +7,13 @@ import { formatTime } from "../../../format/time.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { OrderKind } from "../../../node-table/order/list-rows.js";
 import type { NodeStateName } from "../../../node-table/table/node-state.js";
+import { STATE_TOKENS, stateColours } from "../../../node-table/table/state-colours.js";
 import { useApp, usePreferences } from "../../../app/app.js";
 import { useTokenColours } from "../../../theme/token-colours.js";
 import { useStore } from "../../../timeline/hook/use-store.js";
 import { Timeline } from "../../../timeline/timeline.js";
 
-const TOKENS = ["ok", "run", "wait", "bad", "stop", "ask", "hit", "line", "ink-2", "selected", "hover", "accent"] as const;
+const TOKENS = [...STATE_TOKENS, "line", "ink-2", "selected", "hover", "accent"] as const;
 
 const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
   failed: { kind: "bad", word: "Failed", terminal: true },
@@ -48,16 +49,7 @@ export function TimelineView({ title, client, selected, onSelect }: TimelineView
       label={title}
       client={client}
       colours={{
-        states: {
-          failed: colours.bad,
-          waiting: colours.ask,
-          running: colours.run,
-          queued: colours.wait,
-          aborted: colours.stop,
-          succeeded: colours.ok,
-          cached: colours.hit,
-          skipped: colours.wait,
-        },
+        states: stateColours(colours),
         line: colours.line,
         ink: colours["ink-2"],
         selected: colours.selected,
