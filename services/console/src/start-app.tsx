@@ -17,14 +17,17 @@ import { createPresence } from "./session/presence.js";
 import { retryTransient } from "./session/retry.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
 import { resumeStackTraces } from "./session/stack-traces.js";
-import { reloadOnce } from "./session/stale-files.js";
+import { actOnce } from "./session/act-once.js";
 import { createStreamState } from "./session/stream-state.js";
 import { followTheme } from "./theme/theme.js";
 
 // All modules are loaded.
 resumeStackTraces();
 const clock = createClock();
-const session = createSession(clock);
+const session = createSession({
+  clock,
+  leave: (address) => actOnce(sessionStorage, { key: "signed-in", nowMs: clock.now() }, () => location.assign(address)),
+});
 const preferences = createPreferences(globalThis.localStorage);
 const app: App = {
   api: createApi(createRestClient({ fetch: session.fetch })),
@@ -44,7 +47,7 @@ const router = createConsoleRouter({ app, queries });
 followTheme(preferences, document.documentElement);
 listenToKeys(app.keys, () => performance.now());
 window.addEventListener("vite:preloadError", (event) => {
-  if (reloadOnce(sessionStorage, clock.now(), () => location.reload())) event.preventDefault();
+  if (actOnce(sessionStorage, { key: "reloaded", nowMs: clock.now() }, () => location.reload())) event.preventDefault();
 });
 new BroadcastChannel(SESSION_CHANNEL).addEventListener("message", () => void queries.invalidateQueries());
 

@@ -1,9 +1,9 @@
 import { createPresence } from "./presence.js";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { readPreferences } from "./preferences.js";
 import { ownScript } from "./script-urls.js";
 import { createSession } from "./session.js";
-import { reloadOnce } from "./stale-files.js";
+import { actOnce } from "./act-once.js";
 
 const clock = { now: () => 0, observe: () => undefined, subscribe: () => () => undefined };
 
@@ -15,23 +15,37 @@ function serve(statuses: readonly number[]) {
     calls.push(input);
     return Promise.resolve(new Response(null, { status: input.startsWith("/login") ? 302 : (statuses[next++] ?? 200) }));
   }) as typeof fetch;
-  return { calls, session: createSession(clock, send) };
+  const left: string[] = [];
+  const leave = (address: string): boolean => left.push(address) === 1;
+  return { calls, left, session: createSession({ clock, leave, send }) };
 }
 
 test("a refused call renews the session and is sent again", async () => {
   const { calls, session } = serve([401, 200]);
   expect((await session.fetch("/api")).status).toBe(200);
-  expect(calls).toEqual(["/api", "/login?redirect_url=/console/signed-in", "/api"]);
+  expect(calls).toEqual(["/api", "/login?redirect_url=%2Fconsole%2Fsigned-in", "/api"]);
   expect(session.state()).toBe("active");
 });
 
+test("a page that has no session yet leaves for the sign-in, once", async () => {
+  vi.stubGlobal("location", { pathname: "/console/projects", search: "?a=1" });
+  const { left, session } = serve([401, 401, 401, 401]);
+  await session.fetch("/api");
+  expect([left, session.state()]).toEqual([["/login?redirect_url=%2Fconsole%2Fprojects%3Fa%3D1"], "active"]);
+  await session.fetch("/api");
+  expect(session.state()).toBe("ended");
+  vi.unstubAllGlobals();
+});
+
 test("when the renewal fails, the session has ended until a call succeeds", async () => {
-  const { session } = serve([401, 401, 401, 200]);
+  const { left, session } = serve([200, 401, 401, 401, 200]);
+  await session.fetch("/api");
   const states: string[] = [];
   session.subscribe(() => states.push(session.state()));
   expect((await session.fetch("/api")).status).toBe(401);
   expect((await session.fetch("/api")).status).toBe(200);
   expect(states).toEqual(["ended", "active"]);
+  expect(left).toEqual([]);
 });
 
 test("calls that are refused at the same time renew once", async () => {
@@ -66,7 +80,7 @@ test("a page whose files are gone is loaded again once", () => {
     setItem: (key: string, value: string) => void stored.set(key, value),
   };
   let reloads = 0;
-  const at = (nowMs: number) => reloadOnce(storage, nowMs, () => reloads++);
+  const at = (nowMs: number) => actOnce(storage, { key: "reloaded", nowMs }, () => reloads++);
   expect([at(100_000), at(101_000), at(200_000), reloads]).toEqual([true, false, true, 2]);
 });
 

@@ -8,8 +8,17 @@ export interface Session {
   readonly fetch: typeof fetch;
   readonly state: () => SessionState;
   subscribe(listener: () => void): () => void;
+  /** Renews the session by its refresh token; resolves also when that is not possible. */
+  renew(): Promise<void>;
   /** Opens the sign-in in a window; the page and what was entered in it stay. */
   signIn(): void;
+}
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  /** Leaves the page for the sign-in; returns false when that has just failed. */
+  readonly leave: (address: string) => boolean;
+  readonly send?: typeof fetch;
 }
 
 /** Page at which a sign-in ends. */
@@ -17,11 +26,13 @@ export const SIGNED_IN_PATH = "/console/signed-in";
 /** Windows tell each other on this channel that a sign-in has succeeded. */
 export const SESSION_CHANNEL = "flyte-ts.session";
 const UNAUTHENTICATED = 401;
-const LOGIN = `/login?redirect_url=${SIGNED_IN_PATH}`;
+const login = (path: string): string => `/login?redirect_url=${encodeURIComponent(path)}`;
 
-export function createSession(clock: Clock, send: typeof fetch = fetch.bind(globalThis)): Session {
+export function createSession({ clock, leave, send = fetch.bind(globalThis) }: SessionOptions): Session {
   const listeners = new Set<() => void>();
   let [state, renewal]: [SessionState, Promise<void> | undefined] = ["active", undefined];
+  // Before the first answer nothing has been entered that a sign-in could lose.
+  let hasSession = false;
   const change = (next: SessionState): void => {
     if (next === state) return;
     state = next;
@@ -29,8 +40,11 @@ export function createSession(clock: Clock, send: typeof fetch = fetch.bind(glob
   };
   /** Renews by the refresh token. Its answer sets the cookie; the redirect in it is not needed. */
   const renew = (): Promise<void> => {
-    renewal ??= send(LOGIN, { redirect: "manual" })
-      .then(() => undefined)
+    renewal ??= send(login(SIGNED_IN_PATH), { redirect: "manual" })
+      .then(
+        () => undefined,
+        () => undefined,
+      )
       .finally(() => {
         renewal = undefined;
       });
@@ -41,17 +55,24 @@ export function createSession(clock: Clock, send: typeof fetch = fetch.bind(glob
     fetch: async (input, init) => {
       const first = await send(input, init);
       clock.observe(first.headers.get("date"));
-      if (first.status !== UNAUTHENTICATED) return first;
-      await renew().catch(() => undefined);
+      if (first.status !== UNAUTHENTICATED) {
+        hasSession = true;
+        return first;
+      }
+      await renew();
       const second = await send(input, init);
-      change(second.status === UNAUTHENTICATED ? "ended" : "active");
+      const isRefused = second.status === UNAUTHENTICATED;
+      if (isRefused && !hasSession && leave(login(`${location.pathname}${location.search}`))) return second;
+      hasSession ||= !isRefused;
+      change(isRefused ? "ended" : "active");
       return second;
     },
+    renew,
     state: () => state,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    signIn: () => void window.open(LOGIN, "flyte-ts-sign-in", "popup,width=520,height=720"),
+    signIn: () => void window.open(login(SIGNED_IN_PATH), "flyte-ts-sign-in", "popup,width=520,height=720"),
   };
 }

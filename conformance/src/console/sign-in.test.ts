@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { clientCredentials } from "@flyte-ts/auth";
+import { findChromium } from "@flyte-ts/test-servers";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { root } from "../repository.js";
+import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
+import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { connectToStack, type StackClient } from "../stack/use-stack.js";
+import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
+
+const chromium = findChromium();
+const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
+const VIEWER = { name: "vera", password: "a password of hers" };
+
+describe.runIf(chromium !== undefined)("the console of a stack with sign-in", () => {
+  let stack: RunningStack;
+  let access: StackClient;
+  let browser: Browser;
+  let origin: string;
+  let admin: { readonly name: string; readonly password: string };
+
+  /** Runs the accounts command on the stack's database. */
+  function accounts(args: readonly string[], input = ""): void {
+    const program = join(root, "services/admin/dist/accounts/main.js");
+    execFileSync(process.execPath, [program, ...args, "--config", join(stack.folder, "config", "admin.yaml")], { input });
+  }
+
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startStack(["--no-example", "--auth"]), startBrowser(chromium ?? "")]);
+    origin = `http://localhost:${stack.api}`;
+    const secrets = join(stack.folder, "secrets");
+    admin = { name: "admin", password: readFileSync(join(secrets, "admin-password"), "utf8").trim() };
+    const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
+    access = connectToStack(
+      stack,
+      clientCredentials(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
+    );
+    accounts(["user", VIEWER.name], VIEWER.password);
+    accounts(["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
+    const launchPlan = await registerShellWorkflow(access.client, "journeys.long", [{ id: "n0", script: "sleep 300", after: [] }]);
+    await access.client.admin.createExecution({ ...TARGET, name: "long", spec: { launchPlan, metadata: {} }, inputs: {} });
+  }, 300_000);
+  afterAll(async () => {
+    await browser?.close();
+    await access?.close();
+  }, 60_000);
+
+  async function journey(work: (at: WatchedPage) => Promise<void>): Promise<void> {
+    const at = await openWatchedPage(browser, origin);
+    try {
+      await work(at);
+    } finally {
+      await at.close();
+    }
+  }
+
+  /** Opens a page without a session, which leads to the sign-in and back. */
+  async function signIn(page: Page, path: string, { name, password }: { readonly name: string; readonly password: string }): Promise<void> {
+    await page.goto(`${origin}/console${path}`);
+    await page.getByLabel("Name").fill(name);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(/\/console\//);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+
+  test("a page without a session leads to the sign-in and back", async () => {
+    await journey(async ({ page }) => {
+      await signIn(page, `${SCOPE}/executions/long?tab=timeline`, admin);
+      await page.getByRole("treegrid").getByRole("row", { name: /n0/ }).waitFor();
+      const { pathname, search } = new URL(page.url());
+      expect(pathname + search).toBe(`/console${SCOPE}/executions/long?tab=timeline`);
+    });
+  });
+
+  test("acts that a viewer may not do are disabled, and name the role that they need", async () => {
+    await journey(async ({ page }) => {
+      await signIn(page, `${SCOPE}/executions/long`, VIEWER);
+      await page.mouse.move(300, 300);
+      const abort = page.getByRole("button", { name: "Abort" });
+      await expect.poll(() => abort.getAttribute("title")).toBe("You are viewer here; the act needs the role runner");
+      expect(await abort.getAttribute("aria-disabled")).toBe("true");
+      await abort.click({ force: true });
+      expect(await page.getByRole("dialog").count()).toBe(0);
+    });
+  });
+
+  test("an abort in the page stands in the audit log with its caller", async () => {
+    await journey(async ({ page }) => {
+      await signIn(page, `${SCOPE}/executions/long`, admin);
+      await page.getByRole("button", { name: "Abort" }).click();
+      await page.getByLabel("Cause").fill("the journey is over");
+      await page.getByRole("dialog").getByRole("button", { name: "Abort" }).click();
+      await page.getByText(/Aborted by .*the journey is over/).waitFor();
+      await page.goto(`${origin}/console${SCOPE}/audit`);
+      const entry = page.getByRole("table", { name: "Audit log" }).getByRole("row", { name: /TerminateExecution.*"?long"?.*OK/ });
+      await entry.waitFor();
+      expect(await entry.textContent()).toContain("admin");
+    });
+  });
+
+  test("a session that was revoked ends without losing what was entered", async () => {
+    await journey(async ({ page }) => {
+      await signIn(page, `${SCOPE}/executions`, admin);
+      await page.getByRole("button", { name: "phase any" }).waitFor();
+      await page.context().clearCookies();
+      await page.getByRole("button", { name: "phase any" }).click();
+      await page.getByRole("menuitem", { name: "Failed" }).click();
+      await page.getByText("Your session has ended.").waitFor();
+      const popup = page.waitForEvent("popup");
+      await page.getByRole("button", { name: "Sign in again" }).first().click();
+      const window = await popup;
+      await window.getByLabel("Name").fill(admin.name);
+      await window.getByLabel("Password").fill(admin.password);
+      await window.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("Your session has ended.").waitFor({ state: "hidden" });
+      expect(page.url()).toMatch(/\?phase=FAILED$/);
+    });
+  });
+});
