@@ -1,7 +1,9 @@
+import { createStore } from "../node-table/store.js";
 import { createPresence } from "./presence.js";
 import { expect, test, vi } from "vitest";
 import { readPreferences } from "./preferences.js";
 import { ownScript } from "./script-urls.js";
+import { renewStream } from "./renew-stream.js";
 import { createSession } from "./session.js";
 import { actOnce } from "./act-once.js";
 
@@ -52,6 +54,34 @@ test("calls that are refused at the same time renew once", async () => {
   const { calls, session } = serve([401, 401, 200, 200]);
   await Promise.all([session.fetch("/a"), session.fetch("/b")]);
   expect(calls.filter((call) => call.startsWith("/login"))).toHaveLength(1);
+});
+
+test("a stream that was refused for the sign-in is opened again, once until it is live", async () => {
+  const [live, failure] = [createStore<{ kind: string } | undefined>(undefined), createStore<{ code: number } | undefined>(undefined)];
+  const acts: string[] = [];
+  const session = {
+    renew: () => {
+      acts.push("renew");
+      return Promise.resolve();
+    },
+  };
+  const stop = renewStream({ live, failure }, session, () => acts.push("open"));
+  const fail = async (code: number): Promise<void> => {
+    failure.set({ code });
+    await Promise.resolve();
+  };
+  await fail(14);
+  await fail(16);
+  await fail(16);
+  expect(acts).toEqual(["renew", "open"]);
+  live.set({ kind: "live" });
+  await fail(16);
+  expect(acts).toEqual(["renew", "open", "renew", "open"]);
+  stop();
+  live.set({ kind: "live" });
+  live.set(undefined);
+  await fail(16);
+  expect(acts).toHaveLength(4);
 });
 
 test("workers start from files of the console only", () => {

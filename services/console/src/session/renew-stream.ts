@@ -1,0 +1,36 @@
+import type { Session } from "./session.js";
+
+/** Code of gRPC for a caller without a valid sign-in. */
+const UNAUTHENTICATED = 16;
+
+interface Watched<Value> {
+  get(): Value;
+  subscribe(listener: () => void): () => void;
+}
+
+/** Stream of a worker, which has no part in the sign-in. */
+interface WorkerStream {
+  readonly live: Watched<{ readonly kind: string } | undefined>;
+  /** Error that ended the stream for good; `code` is a code of gRPC. */
+  readonly failure: Watched<{ readonly code: number } | undefined>;
+}
+
+/**
+ * Renews the session and opens the stream again when it was refused for the sign-in; once, until
+ * it has been live again. Returns a function that ends this.
+ */
+export function renewStream({ live, failure }: WorkerStream, session: Pick<Session, "renew">, open: () => void): () => void {
+  let mayRenew = true;
+  const ignoreLive = live.subscribe(() => {
+    mayRenew ||= live.get()?.kind === "live";
+  });
+  const ignoreFailures = failure.subscribe(() => {
+    if (failure.get()?.code !== UNAUTHENTICATED || !mayRenew) return;
+    mayRenew = false;
+    void session.renew().then(open);
+  });
+  return () => {
+    ignoreLive();
+    ignoreFailures();
+  };
+}
