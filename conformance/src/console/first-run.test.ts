@@ -7,6 +7,7 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { WorkflowMetadata_OnFailurePolicy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,6 +17,7 @@ import { openWatchedPage, startBrowser, type WatchedPage } from "./console-brows
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const PATIENT = { timeout: 60_000 };
+const FAILED_NODES = Number(process.env["CONSOLE_FAILED_NODES"] ?? 40);
 /** Tries to read what belongs to the console and to leave its frame, and says what it could do. */
 const HOSTILE_DECK = `<!doctype html><body><script>
 const tried = [];
@@ -106,6 +108,36 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await expectSound();
     });
   });
+
+  test("a run with many failed nodes opens at its kinds of errors, and its address shows the same", async () => {
+    const script = (shard: number): string =>
+      shard === 7 ? "echo reading; echo no disk is mounted >&2; exit 4" : `echo reading; echo shard ${shard} is empty >&2; exit 3`;
+    const nodes = Array.from({ length: FAILED_NODES }, (_, shard) => ({ id: `n${shard}`, script: script(shard), after: [] }));
+    const policy = WorkflowMetadata_OnFailurePolicy.FAIL_AFTER_EXECUTABLE_NODES_COMPLETE;
+    const launchPlan = await registerShellWorkflow(access.client, "journeys.broken", nodes, policy);
+    await access.client.admin.createExecution({ ...TARGET, name: "broken", spec: { launchPlan, metadata: {} } });
+    await ended("broken");
+    let address = "";
+    await journey(async ({ page, open, expectSound }) => {
+      await open(execution("broken"));
+      await page.getByRole("heading", { name: `2 kinds of error ${FAILED_NODES} nodes` }).waitFor();
+      await page.getByText("reading").waitFor();
+      await expectSound();
+      await page.getByRole("button", { name: /1 node · / }).click();
+      const message = page.getByRole("region", { name: "Message" });
+      await message.getByText("no disk is mounted").waitFor();
+      await page.getByRole("button", { name: new RegExp(`${FAILED_NODES - 1} nodes · `) }).click();
+      await page.getByRole("button", { name: /\bn11\b/ }).click();
+      await message.getByText("shard 11 is empty").waitFor();
+      await page.getByRole("region", { name: "Log" }).getByText("shard 11 is empty").waitFor();
+      address = page.url();
+    });
+    await journey(async ({ page }) => {
+      await page.goto(address);
+      await page.getByRole("region", { name: "Message" }).getByText("shard 11 is empty").waitFor();
+      expect(page.url()).toBe(address);
+    });
+  }, 300_000);
 
   test("items of a map are found by their state or index, and lead to their logs", async () => {
     // More items than the tree shows one by one.

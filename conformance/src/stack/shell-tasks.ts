@@ -2,7 +2,7 @@ import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protob
 import type { FlyteClient } from "@flyte-ts/client";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ContainerSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { WorkflowMetadata_OnFailurePolicy, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
 export const TARGET = { project: "flytesnacks", domain: "development", version: "1" };
 
@@ -22,8 +22,15 @@ export interface ShellNode {
 
 /**
  * Registers a workflow whose nodes are pods that run shell scripts. Resolves to its launch plan.
+ *
+ * @param onFailure what the workflow does when a node fails
  */
-export async function registerShellWorkflow(client: FlyteClient, name: string, nodes: readonly ShellNode[]) {
+export async function registerShellWorkflow(
+  client: FlyteClient,
+  name: string,
+  nodes: readonly ShellNode[],
+  onFailure = WorkflowMetadata_OnFailurePolicy.FAIL_IMMEDIATELY,
+) {
   const id = (resourceType: ResourceType, of: string) => create(IdentifierSchema, { ...TARGET, resourceType, name: of });
   const workflowId = id(ResourceType.WORKFLOW, name);
   const launchPlanId = id(ResourceType.LAUNCH_PLAN, name);
@@ -44,7 +51,7 @@ export async function registerShellWorkflow(client: FlyteClient, name: string, n
   }
   const template = create(WorkflowTemplateSchema, {
     id: workflowId,
-    metadata: {},
+    metadata: { onFailure },
     metadataDefaults: {},
     interface: { inputs: {}, outputs: {} },
     nodes: nodes.map((node) => ({
