@@ -14,9 +14,12 @@ import { PythonForkServerPool } from "./python-fork-server.js";
 
 const program = fileURLToPath(new URL("../../../python/fork_server.py", import.meta.url));
 
+/** File of packages that Python runs when it starts; a distribution may have a sitecustomize. */
+const AT_START = "at-start.pth";
 /** Reports everything that a program can observe about its start. */
 const ENTRY_POINT = `
 import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
+
 
 def proc(name):
     with open("/proc/self/" + name, "rb") as file:
@@ -325,8 +328,8 @@ describe("a new process is started instead of a fork", () => {
   });
 
   test("when the Python to be forked has a second thread", async () => {
-    const site = join(packages, "sitecustomize.py");
-    writeFileSync(site, "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
+    const site = join(packages, AT_START);
+    writeFileSync(site, "import threading, time; threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
     try {
       expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
     } finally {
@@ -335,11 +338,11 @@ describe("a new process is started instead of a fork", () => {
   });
 
   test("when the Python ends during its preload, which is retried once", async () => {
-    const site = join(packages, "sitecustomize.py");
+    const site = join(packages, AT_START);
     const tries = join(folder, "tries");
     writeFileSync(
       site,
-      `import os, sys\nif "fork_server.py" in str(sys.orig_argv):\n    open(${JSON.stringify(tries)}, "a").write("x")\n    os._exit(3)\n`,
+      `import os, sys; "fork_server.py" in str(sys.orig_argv) and (open(${JSON.stringify(tries)}, "a").write("x"), os._exit(3))\n`,
     );
     try {
       expect([isForked(await report()), isForked(await report())]).toEqual([false, false]);
