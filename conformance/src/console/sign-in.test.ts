@@ -60,7 +60,8 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", ()
   /** Opens a page without a session, which leads to the sign-in and back. */
   async function signIn(page: Page, path: string, { name, password }: { readonly name: string; readonly password: string }): Promise<void> {
     await page.goto(`${origin}/console${path}`);
-    await page.getByLabel("Name").fill(name);
+    await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill(name);
     await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL(/\/console\//);
@@ -113,7 +114,7 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", ()
       const popup = page.waitForEvent("popup");
       await page.getByRole("button", { name: "Sign in again" }).first().click();
       const window = await popup;
-      await window.getByLabel("Name").fill(admin.name);
+      await window.getByLabel("Name", { exact: true }).fill(admin.name);
       await window.getByLabel("Password").fill(admin.password);
       await window.getByRole("button", { name: "Sign in" }).click();
       await page.getByText("Your session has ended.").waitFor({ state: "hidden" });

@@ -23,7 +23,7 @@ export interface ShellNode {
 /**
  * Registers a workflow whose nodes are pods that run shell scripts. Resolves to its launch plan.
  *
- * @param onFailure what the workflow does when a node fails
+ * @param onFailure policy of the workflow for a node that fails
  */
 export async function registerShellWorkflow(
   client: FlyteClient,
