@@ -9,8 +9,6 @@ const LIBRARIES = /@tanstack\/(?!react-virtual|virtual)|node_modules\/(react|sch
 /** Parts that all pages share. */
 const SHARED = /console\/src\/(control\/(?!dialog|menu)|format|api|app|literal\/literal-text|entity|execution-list|frame\/(?!palette))/;
 
-/** Explicit compile hint, https://v8.dev/blog/explicit-compile-hints. */
-const COMPILE_HINT = "//# allFunctionsCalledOnLoad\n";
 /** Scripts and styles that each page needs before it draws. */
 const STARTING = /(libraries|shared|start-app)-[^/]*\.(js|css)$/;
 
@@ -56,8 +54,6 @@ export default defineConfig({
     // Parts that all pages share are one file: each further one costs a round trip.
     rolldownOptions: {
       output: {
-        // Chromium compiles all functions of these files while they arrive, on another thread.
-        postBanner: ({ fileName }) => (STARTING.test(fileName) || /execution-(page|search)/.test(fileName) ? COMPILE_HINT : ""),
         codeSplitting: {
           groups: [
             // The entry needs it before the others are there.
