@@ -6,7 +6,7 @@ import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ItemStates } from "./item-states.js";
-import { type ItemReport, readItemEvent } from "./read-item-event.js";
+import { readItemEvent } from "./read-item-event.js";
 
 const CREATED_MS = 1_700_000_000_000;
 
@@ -111,8 +111,7 @@ test("the reader of encoded events finds what the decoder of whole messages find
   });
   fc.assert(
     fc.property(fc.integer({ min: -CREATED_MS, max: 2 ** 40 }), fc.array(report, { maxLength: 20 }), (afterMs, items) => {
-      const read: ItemReport[] = [];
-      const timeMs = readItemEvent(encoded(afterMs, items), (item) => read.push(item));
+      const { timeMs, items: read } = readItemEvent(encoded(afterMs, items));
       expect(timeMs).toBe(CREATED_MS + afterMs);
       expect(read).toEqual(items.map(({ index, retryAttempt: attempt, phase, cacheStatus }) => ({ index, attempt, phase, cacheStatus })));
     }),

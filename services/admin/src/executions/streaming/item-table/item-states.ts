@@ -50,9 +50,8 @@ export class ItemStates {
 
   /** Applies an encoded event.TaskExecutionEvent that follows those before. */
   apply(event: Uint8Array): void {
-    const reports: ItemReport[] = [];
-    const timeMs = readItemEvent(event, (report) => reports.push(report));
-    for (const report of reports) this.#report(report, timeMs);
+    const { timeMs, items } = readItemEvent(event);
+    for (const item of items) this.#report(item, timeMs);
     this.#previousMs = timeMs;
   }
 

@@ -19,21 +19,27 @@ const TIMESTAMP = { seconds: 1, nanos: 2 } as const;
 const MS_PER_SECOND = 1_000;
 const NS_PER_MS = 1_000_000;
 
+/** Items that an event of an array reports, and its time. */
+export interface ItemEvent {
+  /** Milliseconds since the epoch. */
+  readonly timeMs: number;
+  readonly items: readonly ItemReport[];
+}
+
 /**
- * Reads the items of an encoded event.TaskExecutionEvent and its time, ms since the epoch. It skips
- * the logs and custom info of the items, which are most of its bytes.
+ * Reads the items of an encoded event.TaskExecutionEvent. It skips the logs and custom info of the
+ * items, which are most of its bytes.
  */
-export function readItemEvent(event: Uint8Array, onItem: (item: ItemReport) => void): number {
-  let occurredMs = 0;
+export function readItemEvent(event: Uint8Array): ItemEvent {
+  let timeMs = 0;
   const items: ItemReport[] = [];
   eachField(new BinaryReader(event), (field, reader) => {
-    if (field === EVENT.occurredAt) occurredMs = readTimeMs(message(reader));
+    if (field === EVENT.occurredAt) timeMs = readTimeMs(message(reader));
     else if (field === EVENT.metadata) readMetadata(message(reader), items);
     else return false;
     return true;
   });
-  for (const item of items) onItem(item);
-  return occurredMs;
+  return { timeMs, items };
 }
 
 function readMetadata(metadata: BinaryReader, items: ItemReport[]): void {
