@@ -16,7 +16,7 @@ const folder = join(root, "docs", "images");
 
 await ensureBuilt();
 const { chromium } = await import("playwright-core");
-const { findChromium } = await import("@flyte-ts/test-servers");
+const { CHROMIUM_ARGS, findChromium } = await import("@flyte-ts/test-servers");
 const data = mkdtempSync(join(tmpdir(), "flyte-ts-screenshots-"));
 const args = ["start", "--data", data, "--port", "0", "--blobPort", "0", "--logLevel", "warn"];
 const stack = spawn(nodeProgram(), [join(root, "packages/cli/dist/main.js"), ...args], { stdio: ["ignore", "pipe", "inherit"] });
@@ -31,7 +31,7 @@ try {
   const origin = `http://localhost:${api}`;
   await fillList(origin, name);
   mkdirSync(folder, { recursive: true });
-  const browser = await chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox", "--disable-gpu"] });
+  const browser = await chromium.launch({ executablePath: findChromium(), args: CHROMIUM_ARGS });
   await shoot(browser, `${origin}/console/${SCOPE}/executions/${name}?node=n2`, "console-execution.png", "Outputs");
   await shoot(browser, `${origin}/console/${SCOPE}/executions`, "console-executions.png", "Aborted");
   await browser.close();

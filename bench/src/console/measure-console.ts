@@ -1,5 +1,5 @@
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { findChromium } from "@flyte-ts/test-servers";
+import { CHROMIUM_ARGS, findChromium } from "@flyte-ts/test-servers";
 import { frameTimesOf } from "./frame-times.js";
 import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
 
@@ -72,7 +72,7 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
   const proxy = await startCountingProxy(options.endpoint);
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGS });
   return {
     async measure() {
       const timeline = await withPage(browser, (page) => measureTimeline(page, proxy, options));

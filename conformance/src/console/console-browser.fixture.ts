@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { CHROMIUM_ARGS } from "@flyte-ts/test-servers";
 import { expect } from "vitest";
 
 /** Source of axe, which the test runs in the page. */
@@ -31,7 +32,7 @@ export interface WatchedPage {
 }
 
 export async function startBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return chromium.launch({ executablePath, args: CHROMIUM_ARGS });
 }
 
 export async function openWatchedPage(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {

@@ -1,18 +1,17 @@
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { waitForEnd } from "../stack/executions.js";
 import { registerMapTask } from "../stack/map-task.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { WorkflowMetadata_OnFailurePolicy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveGate, startGraphExecution } from "./graph-workflow.fixture.js";
-import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
+import type { WatchedPage } from "./console-browser.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
@@ -36,29 +35,15 @@ const attempt = async (name, act) => {
 const execution = (name: string): string => `${SCOPE}/executions/${name}`;
 
 describe.runIf(chromium !== undefined)("the console of a local stack", () => {
-  let stack: RunningStack;
-  let access: StackClient;
-  let browser: Browser;
+  let stack: ConsoleStack["stack"];
+  let access: ConsoleStack["access"];
   let origin: string;
+  let journey: ConsoleStack["journey"];
+  let close: ConsoleStack["close"] | undefined;
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack(), startBrowser(chromium ?? "")]);
-    access = connectToStack(stack);
-    origin = `http://localhost:${stack.api}`;
+    ({ stack, access, origin, journey, close } = await startConsoleStack(chromium ?? ""));
   }, 300_000);
-  afterAll(async () => {
-    await browser?.close();
-    await access?.close();
-  }, 60_000);
-
-  /** Runs a journey in a browser's context of its own. */
-  async function journey(work: (at: WatchedPage) => Promise<void>, options: Parameters<typeof openWatchedPage>[2] = {}): Promise<void> {
-    const at = await openWatchedPage(browser, origin, options);
-    try {
-      await work(at);
-    } finally {
-      await at.close();
-    }
-  }
+  afterAll(() => close?.(), 60_000);
 
   /** Starts an execution of a workflow with one script. */
   async function start(name: string, script: string, retries = 0): Promise<void> {

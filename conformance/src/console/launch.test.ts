@@ -1,13 +1,11 @@
 import { toJson } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { TARGET } from "../stack/shell-tasks.js";
-import { type RunningStack, startStack } from "../stack/stack-fixture.js";
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
-import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
 import { registerGates, registerTypedWorkflow } from "./launch-workflows.fixture.js";
 
 const chromium = findChromium();
@@ -15,32 +13,17 @@ const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const TYPES = "journeys.types";
 
 describe.runIf(chromium !== undefined)("launching in the console", () => {
-  let stack: RunningStack;
-  let access: StackClient;
-  let browser: Browser;
-  let origin: string;
+  let access: ConsoleStack["access"];
+  let journey: ConsoleStack["journey"];
+  let close: ConsoleStack["close"] | undefined;
   let launched: string;
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack(), startBrowser(chromium ?? "")]);
-    access = connectToStack(stack);
-    origin = `http://localhost:${stack.api}`;
+    const options = { context: { timezoneId: "Europe/Berlin" }, stepMs: 90_000 };
+    ({ access, journey, close } = await startConsoleStack(chromium ?? "", options));
     await registerTypedWorkflow(access.client, TYPES);
     await registerGates(access.client, "journeys.gates");
   }, 300_000);
-  afterAll(async () => {
-    await browser?.close();
-    await access?.close();
-  }, 60_000);
-
-  async function journey(work: (at: WatchedPage) => Promise<void>, options: Parameters<typeof openWatchedPage>[2] = {}): Promise<void> {
-    const at = await openWatchedPage(browser, origin, { timezoneId: "Europe/Berlin", ...options });
-    at.page.setDefaultTimeout(90_000);
-    try {
-      await work(at);
-    } finally {
-      await at.close();
-    }
-  }
+  afterAll(() => close?.(), 60_000);
 
   const inputsOf = async (name: string): Promise<Record<string, unknown>> => {
     const { fullInputs } = await access.client.admin.getExecutionData({ id: { ...TARGET, name } });

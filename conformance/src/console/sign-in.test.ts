@@ -3,23 +3,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { clientCredentials } from "@flyte-ts/auth";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../repository.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type RunningStack, startStack } from "../stack/stack-fixture.js";
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
-import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
+import type { RunningStack } from "../stack/stack-fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const VIEWER = { name: "vera", password: "a password of hers" };
 
 describe.runIf(chromium !== undefined)("the console of a stack with sign-in", () => {
-  let stack: RunningStack;
-  let access: StackClient;
-  let browser: Browser;
+  let stack: ConsoleStack["stack"];
+  let access: ConsoleStack["access"];
   let origin: string;
+  let journey: ConsoleStack["journey"];
+  let close: ConsoleStack["close"] | undefined;
   let admin: { readonly name: string; readonly password: string };
 
   /** Runs the accounts command on the stack's database. */
@@ -29,33 +29,19 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", ()
   }
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack(["--no-example", "--auth"]), startBrowser(chromium ?? "")]);
-    origin = `http://localhost:${stack.api}`;
-    const secrets = join(stack.folder, "secrets");
-    admin = { name: "admin", password: readFileSync(join(secrets, "admin-password"), "utf8").trim() };
-    const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
-    access = connectToStack(
-      stack,
-      clientCredentials(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
-    );
+    const credentials = ({ api, folder }: RunningStack) => {
+      const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
+      return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
+    };
+    const options = { flags: ["--no-example", "--auth"], credentials };
+    ({ stack, access, origin, journey, close } = await startConsoleStack(chromium ?? "", options));
+    admin = { name: "admin", password: readFileSync(join(stack.folder, "secrets", "admin-password"), "utf8").trim() };
     accounts(["user", VIEWER.name], VIEWER.password);
     accounts(["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
     const launchPlan = await registerShellWorkflow(access.client, "journeys.long", [{ id: "n0", script: "sleep 300", after: [] }]);
     await access.client.admin.createExecution({ ...TARGET, name: "long", spec: { launchPlan, metadata: {} }, inputs: {} });
   }, 300_000);
-  afterAll(async () => {
-    await browser?.close();
-    await access?.close();
-  }, 60_000);
-
-  async function journey(work: (at: WatchedPage) => Promise<void>): Promise<void> {
-    const at = await openWatchedPage(browser, origin);
-    try {
-      await work(at);
-    } finally {
-      await at.close();
-    }
-  }
+  afterAll(() => close?.(), 60_000);
 
   /** Opens a page without a session, which leads to the sign-in and back. */
   async function signIn(page: Page, path: string, { name, password }: { readonly name: string; readonly password: string }): Promise<void> {

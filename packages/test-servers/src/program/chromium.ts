@@ -1,6 +1,9 @@
 import { delimiter, join } from "node:path";
 import { isExecutable } from "@flyte-ts/host";
 
+/** Arguments with which root runs it, and that make it draw without a graphics card. */
+export const CHROMIUM_ARGS: string[] = ["--no-sandbox", "--disable-gpu"];
+
 /**
  * Program of Chromium on this machine, or the one that `FLYTE_TS_CHROMIUM` names; undefined where
  * there is none.
