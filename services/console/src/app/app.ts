@@ -1,4 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
+import { useStore } from "./use-store.js";
 import type { Api } from "../api/api.js";
 import type { ToastStore } from "../session/toast-store.js";
 import type { KeyMap } from "../keys/key-map.js";
@@ -29,8 +30,7 @@ export function useApp(): App {
 }
 
 export function usePreferences(): Preferences {
-  const { preferences } = useApp();
-  return useSyncExternalStore(preferences.subscribe, preferences.get);
+  return useStore(useApp().preferences);
 }
 
 export function useSessionState(): SessionState {

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { Button } from "./button.js";
-import styles from "./cause-dialog.module.css";
+import styles from "./form.module.css";
 import { Dialog } from "./dialog.js";
 
 interface CauseDialogProps {

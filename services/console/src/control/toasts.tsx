@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { useSyncExternalStore } from "react";
 import { useApp } from "../app/app.js";
+import { useStore } from "../app/use-store.js";
 import { IconButton } from "./button.js";
 import { classes } from "./classes.js";
 import { Icon } from "./icon.js";
@@ -9,7 +9,7 @@ import styles from "./toasts.module.css";
 /** Results of acts, spoken by assistive technology. */
 export function Toasts() {
   const { toasts } = useApp();
-  const shown = useSyncExternalStore(toasts.subscribe, toasts.get);
+  const shown = useStore(toasts);
   return (
     <div className={styles.toasts} role="status">
       {shown.map(({ id, kind, text, link }) => (

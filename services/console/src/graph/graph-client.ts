@@ -1,6 +1,6 @@
 import type { NodeRows } from "../node-table/session/node-rows.js";
 import { buffersOfRows } from "../node-table/session/node-rows.js";
-import { createStore, type Store } from "../node-table/store.js";
+import { createStore, type Store } from "../session/store.js";
 import type { GraphPageMessage, GraphWorkerMessage } from "./session/protocol.js";
 import type { Scene, SceneStates } from "./scene/scene.js";
 

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from "react";
 import { useKeys } from "../app/use-keys.js";
 import { useTokenColours } from "../theme/token-colours.js";
-import { useStore } from "../timeline/hook/use-store.js";
+import { useStore } from "../app/use-store.js";
 import { LineList } from "./panel/line-list.js";
 import { LogBar, type LogLook } from "./panel/log-bar.js";
 import { LogNotice } from "./panel/log-notice.js";

@@ -5,7 +5,7 @@ import type { OrderKind } from "./order/list-rows.js";
 import type { NodeRows } from "./session/node-rows.js";
 import type { OverviewCounts, PageMessage, ShownParts, ShownTable, TableSummary, WorkerMessage } from "./session/protocol.js";
 import { keepRows } from "./row-identity.js";
-import { createStore, type Store } from "./store.js";
+import { createStore, type Store } from "../session/store.js";
 import type { ExecutionState } from "./wire/read-execution.js";
 
 /** Parts of a Worker that the client needs. */

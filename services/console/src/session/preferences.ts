@@ -1,5 +1,6 @@
 import type { Scope } from "../api/scope.js";
 import type { ZoneChoice } from "../format/time.js";
+import { createStore } from "./store.js";
 
 export type ThemeChoice = "system" | "light" | "dark";
 
@@ -22,19 +23,15 @@ const DEFAULTS: Preferences = { theme: "system", zone: "local", scope: undefined
 
 /** Keeps choices in the browser's storage, if it has one. */
 export function createPreferences(storage: Pick<Storage, "getItem" | "setItem"> | undefined): PreferenceStore {
-  const listeners = new Set<() => void>();
-  let current = readPreferences(storage?.getItem(KEY) ?? null);
+  const { get, set, subscribe } = createStore(readPreferences(storage?.getItem(KEY) ?? null));
   return {
-    get: () => current,
+    get,
     set(change) {
-      current = { ...current, ...change };
-      storage?.setItem(KEY, JSON.stringify(current));
-      for (const listener of listeners) listener();
+      const changed = { ...get(), ...change };
+      storage?.setItem(KEY, JSON.stringify(changed));
+      set(changed);
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe,
   };
 }
 

@@ -1,18 +1,14 @@
 import type { Session } from "./session.js";
+import type { Store } from "./store.js";
 
 /** Code of gRPC for a caller without a valid sign-in. */
 const UNAUTHENTICATED = 16;
 
-interface Watched<Value> {
-  get(): Value;
-  subscribe(listener: () => void): () => void;
-}
-
 /** Stream of a worker, which has no part in the sign-in. */
 interface WorkerStream {
-  readonly live: Watched<{ readonly kind: string } | undefined>;
+  readonly live: Store<{ readonly kind: string } | undefined>;
   /** Error that ended the stream for good; `code` is a code of gRPC. */
-  readonly failure: Watched<{ readonly code: number } | undefined>;
+  readonly failure: Store<{ readonly code: number } | undefined>;
 }
 
 /**

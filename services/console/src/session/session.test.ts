@@ -1,4 +1,4 @@
-import { createStore } from "../node-table/store.js";
+import { createStore } from "./store.js";
 import { createPresence } from "./presence.js";
 import { expect, test, vi } from "vitest";
 import { readPreferences } from "./preferences.js";

@@ -1,3 +1,5 @@
+import { createStore } from "./store.js";
+
 /** State of the streams of the page that is open. */
 export interface StreamState {
   /** Time since which data are old, ms of the epoch; undefined while all are live. */
@@ -8,22 +10,16 @@ export interface StreamState {
 }
 
 export function createStreamState(): StreamState {
-  const listeners = new Set<() => void>();
   const broken = new Map<object, number>();
-  let since: number | undefined;
+  const since = createStore<number | undefined>(undefined);
   return {
-    brokenSince: () => since,
+    brokenSince: since.get,
     setBrokenSince: (stream, sinceMs) => {
       if (sinceMs === undefined) broken.delete(stream);
       else broken.set(stream, sinceMs);
       const earliest = broken.size === 0 ? undefined : Math.min(...broken.values());
-      if (since === earliest) return;
-      since = earliest;
-      for (const listener of listeners) listener();
+      if (since.get() !== earliest) since.set(earliest);
     },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: since.subscribe,
   };
 }

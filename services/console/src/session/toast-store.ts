@@ -1,3 +1,5 @@
+import { createStore } from "./store.js";
+
 export interface Toast {
   readonly id: number;
   readonly kind: "ok" | "bad";
@@ -19,24 +21,17 @@ const MAX_TOASTS = 4;
 const SHOWN_MS = 8_000;
 
 export function createToastStore(): ToastStore {
-  const listeners = new Set<() => void>();
-  let [toasts, lastId]: [readonly Toast[], number] = [[], 0];
-  const change = (next: readonly Toast[]): void => {
-    toasts = next;
-    for (const listener of listeners) listener();
-  };
-  const dismiss = (id: number): void => change(toasts.filter((toast) => toast.id !== id));
+  const { get, set, subscribe } = createStore<readonly Toast[]>([]);
+  let lastId = 0;
+  const dismiss = (id: number): void => set(get().filter((toast) => toast.id !== id));
   return {
-    get: () => toasts,
+    get,
     show(toast) {
       const id = ++lastId;
-      change([...toasts, { ...toast, id }].slice(-MAX_TOASTS));
+      set([...get(), { ...toast, id }].slice(-MAX_TOASTS));
       if (toast.kind === "ok") setTimeout(() => dismiss(id), SHOWN_MS);
     },
     dismiss,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe,
   };
 }

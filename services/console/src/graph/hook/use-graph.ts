@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from "react";
-import { useStore } from "../../timeline/hook/use-store.js";
+import { useStore } from "../../app/use-store.js";
 import { useSize } from "../../timeline/hook/use-canvas.js";
 import type { GraphProps } from "../graph-props.js";
 import { adjacencyOf } from "../layout/adjacency.js";

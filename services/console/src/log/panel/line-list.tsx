@@ -1,7 +1,7 @@
 import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../app/app.js";
 import { classes } from "../../control/classes.js";
-import { useStore } from "../../timeline/hook/use-store.js";
+import { useStore } from "../../app/use-store.js";
 import type { LogClient } from "../session/log-client.js";
 import type { LogSummary } from "../session/protocol.js";
 import type { LogPattern } from "../text/log-pattern.js";

@@ -1,7 +1,7 @@
 import type { LogClient } from "../session/log-client.js";
 import { RestError } from "@flyte-ts/client/browser";
 import { ErrorPanel } from "../../control/error-panel.js";
-import { useStore } from "../../timeline/hook/use-store.js";
+import { useStore } from "../../app/use-store.js";
 import styles from "./log-panel.module.css";
 
 interface LogNoticeProps {

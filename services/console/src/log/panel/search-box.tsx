@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useState } from "react";
 import { IconButton } from "../../control/button.js";
 import { classes } from "../../control/classes.js";
 import { SearchInput } from "../../control/field.js";
-import { useStore } from "../../timeline/hook/use-store.js";
+import { useStore } from "../../app/use-store.js";
 import type { LogClient } from "../session/log-client.js";
 import type { LogQuery } from "../text/log-pattern.js";
 import styles from "./log-bar.module.css";

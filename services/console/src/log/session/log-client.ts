@@ -1,5 +1,5 @@
 import type { LiveState } from "@flyte-ts/client/browser";
-import { createStore, type Store } from "../../node-table/store.js";
+import { createStore, type Store } from "../../session/store.js";
 import type { LogQuery } from "../text/log-pattern.js";
 import type { FoundMatch, LogAnswer, LogRequest, LogSource, LogSummary, SearchState, ShownLines } from "./protocol.js";
 

@@ -2,8 +2,10 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import type { TriggerJson } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Scope } from "../../api/scope.js";
 import { Button } from "../../control/button.js";
+import { classes } from "../../control/classes.js";
 import { Dialog } from "../../control/dialog.js";
 import { Segments } from "../../control/segments.js";
+import form from "../../control/form.module.css";
 import styles from "./automation.module.css";
 import { EMPTY_DRAFT, SOURCES, type TriggerDraft, triggerOf, triggerProblem } from "./trigger-draft.js";
 
@@ -26,13 +28,18 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
   };
   return (
     <Dialog title="New trigger" onClose={onClose}>
-      <form className={styles.form} onSubmit={submit}>
+      <form className={form.form} onSubmit={submit}>
         <Field label="Name">
-          <input className={styles.input} value={draft.name} autoFocus onChange={({ target }) => change({ name: target.value })} />
+          <input
+            className={classes(form.text, styles.code)}
+            value={draft.name}
+            autoFocus
+            onChange={({ target }) => change({ name: target.value })}
+          />
         </Field>
         <Field label="Starts the launch plan">
           <input
-            className={styles.input}
+            className={classes(form.text, styles.code)}
             list="trigger-launch-plans"
             value={draft.launchPlan}
             onChange={({ target }) => change({ launchPlan: target.value })}
@@ -47,7 +54,11 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
         {draft.source === "execution" && (
           <>
             <Field label="Workflow whose execution ends; empty: any">
-              <input className={styles.input} value={draft.workflow} onChange={({ target }) => change({ workflow: target.value })} />
+              <input
+                className={classes(form.text, styles.code)}
+                value={draft.workflow}
+                onChange={({ target }) => change({ workflow: target.value })}
+              />
             </Field>
             <label className={styles.check}>
               <input type="checkbox" checked={draft.onFailure} onChange={({ target }) => change({ onFailure: target.checked })} />
@@ -57,7 +68,7 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
         )}
         <Field label="Inputs as JSON: sources by input name; others keep their defaults">
           <textarea
-            className={styles.input}
+            className={classes(form.text, styles.code)}
             rows={3}
             spellCheck={false}
             placeholder={draft.source === "execution" ? '{"rows": {"output": "o0"}}' : '{"name": {"body": "/repository/name"}}'}
@@ -65,7 +76,7 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
             onChange={({ target }) => change({ inputs: target.value })}
           />
         </Field>
-        <div className={styles.buttons}>
+        <div className={form.buttons}>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" refused={problem}>
             Create
@@ -78,7 +89,7 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
 
 function Field({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
-    <label className={styles.field}>
+    <label className={form.field}>
       {label}
       {children}
     </label>

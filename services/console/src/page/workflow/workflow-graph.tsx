@@ -6,7 +6,7 @@ import { Graph } from "../../graph/graph.js";
 import type { GraphClient } from "../../graph/graph-client.js";
 import { useGraphClient } from "../../graph/hook/use-graph-client.js";
 import { useGraphColours } from "../../graph/hook/use-graph-colours.js";
-import { useStore } from "../../timeline/hook/use-store.js";
+import { useStore } from "../../app/use-store.js";
 import styles from "./workflow-graph.module.css";
 
 interface WorkflowGraphProps {

@@ -10,7 +10,7 @@ import type { Gestures } from "./use-gestures.js";
 import { useRevealedNode } from "./use-revealed-node.js";
 import { useRowView } from "./use-row-view.js";
 import { useShownParts } from "./use-shown-parts.js";
-import { useStore } from "./use-store.js";
+import { useStore } from "../../app/use-store.js";
 import { useTimeWindow } from "./use-time-window.js";
 
 /** Elements of a timeline whose sizes and positions matter. */

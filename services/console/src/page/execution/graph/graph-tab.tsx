@@ -7,7 +7,7 @@ import { useGraphClient } from "../../../graph/hook/use-graph-client.js";
 import type { GraphClient } from "../../../graph/graph-client.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
-import { useStore } from "../../../timeline/hook/use-store.js";
+import { useStore } from "../../../app/use-store.js";
 import { NodePane } from "../lazy-views.js";
 import styles from "../timeline/timeline-tab.module.css";
 import { GraphView } from "./graph-view.js";

@@ -7,7 +7,7 @@ import type { SelectedNode } from "../../../graph/graph-props.js";
 import { useGraphColours } from "../../../graph/hook/use-graph-colours.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { useClock } from "../../../timeline/hook/use-clock.js";
-import { useStore } from "../../../timeline/hook/use-store.js";
+import { useStore } from "../../../app/use-store.js";
 import { useApp } from "../../../app/app.js";
 import { markGraph } from "../timeline/page-marks.js";
 

@@ -3,7 +3,7 @@ import type { ExecutionKey } from "../../../api/scope.js";
 import { classes } from "../../../control/classes.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
-import { useStore } from "../../../timeline/hook/use-store.js";
+import { useStore } from "../../../app/use-store.js";
 import { NodePane } from "../lazy-views.js";
 import { markComplete, markFirstRows } from "./page-marks.js";
 import styles from "./timeline-tab.module.css";

@@ -10,7 +10,7 @@ import type { NodeStateName } from "../../../node-table/table/node-state.js";
 import { STATE_TOKENS, stateColours } from "../../../node-table/table/state-colours.js";
 import { useApp, usePreferences } from "../../../app/app.js";
 import { useTokenColours } from "../../../theme/token-colours.js";
-import { useStore } from "../../../timeline/hook/use-store.js";
+import { useStore } from "../../../app/use-store.js";
 import { Timeline } from "../../../timeline/timeline.js";
 
 const TOKENS = [...STATE_TOKENS, "line", "ink-2", "selected", "hover", "accent"] as const;

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Store } from "../../node-table/store.js";
+import type { Store } from "../session/store.js";
 
 /** Reads a store, and renders again on change. */
 export function useStore<Value>({ get, subscribe }: Store<Value>): Value {
