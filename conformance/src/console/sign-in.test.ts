@@ -66,6 +66,11 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", ()
   test("acts that a viewer may not do are disabled, and name the role that they need", async () => {
     await journey(async ({ page }) => {
       await signIn(page, `${SCOPE}/executions/long`, VIEWER);
+      // Admin reads roles again after some seconds.
+      await expect
+        .poll(async () => (await page.request.get(`${origin}/api/v1/my_access/${TARGET.project}/${TARGET.domain}`)).text())
+        .toContain("viewer");
+      await page.reload();
       await page.mouse.move(300, 300);
       const abort = page.getByRole("button", { name: "Abort" });
       await expect.poll(() => abort.getAttribute("title")).toBe("You are viewer here; the act needs the role runner");

@@ -71,12 +71,12 @@ export function ExecutionsPage() {
         <Views search={search} onChange={change} scope={scope} />
       </header>
       <Filters search={search} onChange={change} />
-      {fresh > 0 && (
-        <button type="button" className={styles.fresh} onClick={showNew}>
-          {fresh === 30 ? "30 or more new executions" : `${fresh} new ${fresh === 1 ? "execution" : "executions"}`} · show
-        </button>
-      )}
       <div className={styles.table}>
+        {fresh > 0 && (
+          <button type="button" className={styles.fresh} onClick={showNew}>
+            {fresh === 30 ? "30 or more new executions" : `${fresh} new ${fresh === 1 ? "execution" : "executions"}`} · show
+          </button>
+        )}
         {list.isError ? (
           <ErrorPanel title="The executions cannot be listed" error={list.error} onRetry={() => void list.refetch()} />
         ) : list.data !== undefined && rows.length === 0 ? (
