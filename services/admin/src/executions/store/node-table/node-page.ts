@@ -71,11 +71,13 @@ export const runsSomething = (table: string): string =>
 const sinceFirst = (column: string): string => `COALESCE((n.${column} - n.first_ns) / 1000000, -1)`;
 
 /**
- * Expressions of one node's values, for rows `n` of node_executions, `e` of executions, `parent`
- * with the id of the enclosing node, and `t` with the number of attempts and their task.
+ * Returns expressions of one node's values, for rows `n` of node_executions, `parent` with the id
+ * of the enclosing node, and `t` with the number of attempts and their task.
+ *
+ * @param acceptedNs expression of the execution's creation, nanoseconds since the epoch
  */
-export const nodeValues = `n.id AS key, COALESCE(parent.id, 0) AS parent,
-  (n.first_ns - e.accepted_ns) / 1000000 AS queued, ${sinceFirst("started_ns")} AS started, ${sinceFirst("ended_ns")} AS ended,
+export const nodeValues = (acceptedNs: string): string => `n.id AS key, COALESCE(parent.id, 0) AS parent,
+  (n.first_ns - ${acceptedNs}) / 1000000 AS queued, ${sinceFirst("started_ns")} AS started, ${sinceFirst("ended_ns")} AS ended,
   ((${phaseNumber}) << 24) | ((${flagSum}) << 16) | ((${cacheNumber}) << 8) | LEAST(COALESCE(t.attempts, 0), ${MAX_BYTE})::int AS state,
   n.node_id, COALESCE(t.name, '') AS entity, COALESCE(n.error_code, '') AS error, n.spec_node_id AS spec`;
 

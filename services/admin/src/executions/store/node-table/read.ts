@@ -43,6 +43,7 @@ export function readNodeTable(
   return inSnapshot(db, async (tx, snapshot) => {
     const execution = await findTableExecution(tx, name);
     onOpen({ executionId: execution.id, snapshot, ...tableExecution(execution) });
+    await tx.query({ text: "SET LOCAL enable_nestloop = off" });
     for await (const page of pages(tx, execution.id)) onPage(page);
   });
 }
@@ -69,20 +70,21 @@ export async function readTableExecution(db: Queryable, name: ExecutionName): Pr
 
 /**
  * Page after a position, with one lookup for each distinct parent, and one scan of the index for
- * the attempts of all nodes.
+ * the attempts of all nodes. Parents and attempts are joined by hash or merge: their tables have no
+ * statistics, and a nested loop over them takes the square of a page.
  */
 const PAGE_TEXT = `WITH page AS MATERIALIZED (
     SELECT ${readColumns} FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
       AND ${runsSomething("node_executions")}
     ORDER BY created_at, id LIMIT ${PAGE}),
   parents AS MATERIALIZED (
-    SELECT p.node_id, p.id FROM (SELECT DISTINCT parent_node_id FROM page WHERE parent_node_id IS NOT NULL) AS named
-    JOIN node_executions p ON p.execution_id = $1 AND p.node_id = named.parent_node_id),
+    SELECT named.node_id, (SELECT p.id FROM node_executions p WHERE p.execution_id = $1 AND p.node_id = named.node_id) AS id
+    FROM (SELECT DISTINCT parent_node_id AS node_id FROM page WHERE parent_node_id IS NOT NULL) AS named),
   attempts AS MATERIALIZED (
     SELECT node_id, count(*) AS attempts, min(name) AS name FROM task_executions
     WHERE execution_id = $1 AND node_id = ANY (ARRAY(SELECT node_id FROM page)) GROUP BY node_id)
   SELECT ${pageColumns}, max(created_at)::text AS last FROM (
-    SELECT ${nodeValues}, n.created_at FROM page n CROSS JOIN (SELECT accepted_ns FROM executions WHERE id = $1) e
+    SELECT ${nodeValues("(SELECT accepted_ns FROM executions WHERE id = $1)")}, n.created_at FROM page n
     LEFT JOIN parents parent ON parent.node_id = n.parent_node_id LEFT JOIN attempts t ON t.node_id = n.node_id
     ORDER BY n.created_at, n.id) AS nodes`;
 
@@ -126,7 +128,7 @@ export function readTableChanges(db: Database, all: readonly KnownState[]): Prom
     const { rows: pagesOfChanges } = await tx.query<PageRow & { execution_id: bigint }>({
       name: "node-table-changed-nodes",
       text: `SELECT execution_id, ${pageColumns} FROM (
-          SELECT n.execution_id, ${nodeValues} FROM (
+          SELECT n.execution_id, ${nodeValues("e.accepted_ns")} FROM (
             SELECT node_executions.execution_id, node_executions.id FROM ${snapshotXmax}, ${given}
               JOIN node_executions ON node_executions.execution_id = given.execution_id WHERE ${changed("node_executions")}
             UNION
