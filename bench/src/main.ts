@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
 import { startConsoleBench } from "./console/measure-console.js";
+import { measurePageTimes } from "./console/measure-pages.js";
 import { seedGraph } from "./console/seed-graph.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
@@ -16,6 +17,7 @@ import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
 import { type Measurement, runWorkload } from "./run-workload.js";
 import { measureWatch } from "./watch/measure-watch.js";
+import { workflowName } from "./workflows.js";
 import { parseWorkloads, type Workload } from "./workload.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] WORKLOAD
@@ -33,9 +35,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
   watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
                                     --stack local instead of --data starts a stack
-       npm run bench -- [--repeat R] console NODES
-  console NODES                     opens the timeline and the graph of an execution with NODES nodes in Chromium, on a
-                                    stack of its own
+       npm run bench -- [--repeat R] console NODES [ROWS]
+  console NODES [ROWS]              opens the timeline and the graph of an execution with NODES nodes in Chromium, then
+                                    the other pages with ROWS inserted executions, on a stack of its own
        npm run bench -- --data DIR fill ROWS [NODES]
   fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
        npm run bench -- --table
@@ -152,20 +154,25 @@ async function measureWatchers(): Promise<number> {
 }
 
 async function measurePages(): Promise<number> {
-  const [nodes] = numericArgs(1, 1);
+  const [nodes, rows = 0] = numericArgs(1, 2);
+  const turns = Number(values.repeat ?? RECORDED_RUNS);
   const own = await startManagedStack(LOCAL_BACKEND);
   try {
     const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
-    if (workload !== undefined) await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
+    if (workload === undefined) exitWithUsage();
+    await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
     await seedDatabase(own.dataDir, { project, domain, rows: 1, nodes: nodes ?? 0 });
     await withDatabase(own.dataDir, (db) => seedGraph(db, { project, domain, nodes: nodes ?? 0 }));
     const bench = await startConsoleBench({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
     try {
-      for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) print({ nodes, ...(await bench.measure()) });
-      return 0;
+      for (let turn = 0; turn < turns; turn++) print({ nodes, ...(await bench.measure()) });
     } finally {
       await bench.close();
     }
+    if (rows > 0) await seedDatabase(own.dataDir, { project, domain, rows, nodes: 0 });
+    const pages = { endpoint: own.endpoint, project, domain, workflow: workflowName(workload) };
+    for (let turn = 0; turn < turns; turn++) print({ rows, pagesMs: await measurePageTimes(pages) });
+    return 0;
   } finally {
     await own.stop();
   }

@@ -47,6 +47,11 @@ export function buildTask(target: Target, taskKind: TaskKind, topology: Topology
   });
 }
 
+/** Returns the name of a workload's workflow and launch plan. */
+export function workflowName({ topology, size, taskKind }: { topology: Topology; size: number; taskKind: TaskKind }): string {
+  return `bench.${topology}.${size}.${taskKind}`;
+}
+
 /**
  * A workflow of `size` tasks: in sequence, in parallel, or as items of a map. Tasks that read an
  * input get the workflow's one input.
@@ -81,7 +86,7 @@ export function buildWorkflow(
     };
   });
   return create(WorkflowTemplateSchema, {
-    id: identifier(target, ResourceType.WORKFLOW, `bench.${topology}.${size}.${taskKind}`),
+    id: identifier(target, ResourceType.WORKFLOW, workflowName({ topology, size, taskKind })),
     metadata: {},
     metadataDefaults: {},
     interface: {

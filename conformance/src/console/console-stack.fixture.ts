@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { clientCredentials } from "@flyte-ts/auth";
 import type { ChannelOptions } from "@flyte-ts/client";
 import type { Browser, BrowserContextOptions } from "playwright-core";
+import { root } from "../repository.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { openWatchedPage, startBrowser, type WatchedPage } from "./console-browser.fixture.js";
@@ -48,4 +52,20 @@ export async function startConsoleStack(chromium: string, options: ConsoleStackO
       await access.close();
     },
   };
+}
+
+/** Returns the credentials of a stack's program `flytekit`. */
+export function programCredentials({ api, folder }: RunningStack): Pick<ChannelOptions, "metadata"> {
+  const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
+  return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
+}
+
+/**
+ * Runs the accounts command on the database of a stack.
+ *
+ * @param input text that the command reads, such as a password
+ */
+export function runAccounts({ folder }: RunningStack, args: readonly string[], input = ""): void {
+  const program = join(root, "services/admin/dist/accounts/main.js");
+  execFileSync(process.execPath, [program, ...args, "--config", join(folder, "config", "admin.yaml")], { input });
 }

@@ -1,14 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clientCredentials } from "@flyte-ts/auth";
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { root } from "../repository.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import type { RunningStack } from "../stack/stack-fixture.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
+import { type ConsoleStack, programCredentials, runAccounts, startConsoleStack } from "./console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
@@ -22,22 +18,12 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", ()
   let close: ConsoleStack["close"] | undefined;
   let admin: { readonly name: string; readonly password: string };
 
-  /** Runs the accounts command on the stack's database. */
-  function accounts(args: readonly string[], input = ""): void {
-    const program = join(root, "services/admin/dist/accounts/main.js");
-    execFileSync(process.execPath, [program, ...args, "--config", join(stack.folder, "config", "admin.yaml")], { input });
-  }
-
   beforeAll(async () => {
-    const credentials = ({ api, folder }: RunningStack) => {
-      const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
-      return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
-    };
-    const options = { flags: ["--no-example", "--auth"], credentials };
+    const options = { flags: ["--no-example", "--auth"], credentials: programCredentials };
     ({ stack, access, origin, journey, close } = await startConsoleStack(chromium ?? "", options));
     admin = { name: "admin", password: readFileSync(join(stack.folder, "secrets", "admin-password"), "utf8").trim() };
-    accounts(["user", VIEWER.name], VIEWER.password);
-    accounts(["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
+    runAccounts(stack, ["user", VIEWER.name], VIEWER.password);
+    runAccounts(stack, ["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
     const launchPlan = await registerShellWorkflow(access.client, "journeys.long", [{ id: "n0", script: "sleep 300", after: [] }]);
     await access.client.admin.createExecution({ ...TARGET, name: "long", spec: { launchPlan, metadata: {} }, inputs: {} });
   }, 300_000);

@@ -3,6 +3,7 @@ import { useSyncExternalStore } from "react";
 import { classes } from "../control/classes.js";
 import { formatAge } from "../format/duration.js";
 import { useApp, useNow } from "../app/app.js";
+import { isRefused } from "../session/retry.js";
 import styles from "./live-mark.module.css";
 
 /** State of the page's data: live, or since when they are old. */
@@ -26,6 +27,9 @@ export function LiveMark() {
 
 /** Time of the oldest data that could not be read anew, ms; 0 if there are none; else undefined. */
 function oldestFailure(client: ReturnType<typeof useQueryClient>): number | undefined {
-  const failing = client.getQueryCache().findAll({ type: "active", predicate: ({ state }) => state.fetchFailureCount > 0 });
+  const failing = client.getQueryCache().findAll({
+    type: "active",
+    predicate: ({ state }) => state.fetchFailureCount > 0 && !isRefused(state.fetchFailureReason),
+  });
   return failing.length === 0 ? undefined : Math.min(...failing.map(({ state }) => state.dataUpdatedAt));
 }

@@ -27,10 +27,14 @@ test("groups of the server are kinds of error; without one the execution's own e
   expect(errorGroups({}, {})).toEqual([]);
 });
 
-test("the last exception of a traceback is its title; without one the first line is", () => {
+test("the title is the last exception, else the exit code with the last line of output, else the first line", () => {
   expect(errorTitle(TRACEBACK, "")).toBe("ValueError: column 'temperature' has 3,214 missing values");
   expect(errorTitle("\n [1/1] task timed out\nmore", "")).toBe("[1/1] task timed out");
   expect(errorTitle(`Trace:\n\n  ${TRACEBACK.slice(0, 100)}`, "USER:RuntimeError")).toBe("RuntimeError");
+  const exit = "[1/1] currentAttempt done. Last Error: USER::[a-n0-0] terminated with exit code (3). Reason [Error]. Message: \n";
+  expect(errorTitle(`${exit}reading\nno disk\n.`, "")).toBe("Exit code 3: no disk");
+  expect(errorTitle(`${exit}.`, "")).toBe("Exit code 3");
+  expect(errorTitle(`${exit}${TRACEBACK}`, "")).toBe("ValueError: column 'temperature' has 3,214 missing values");
   expect([errorTitle("", "CODE"), errorTitle("", "")]).toEqual(["CODE", "No message"]);
 });
 
