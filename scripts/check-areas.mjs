@@ -19,6 +19,8 @@ const DIRECTIONS = {
   dispatch: ["platform", "registry", "clusters", "executions", "events"],
   identity: ["platform"],
   automation: ["platform", "registry", "executions", "identity"],
+  overview: ["platform", "registry", "executions", "automation"],
+  search: ["platform", "registry", "executions"],
   console: [],
 };
 

@@ -10,8 +10,10 @@ import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
@@ -32,8 +34,10 @@ export const METHODS: readonly DescMethod[] = [
   MyAccessService,
   NodeTableService,
   NotificationService,
+  OverviewService,
   RetentionService,
   ScheduleService,
+  SearchService,
   TriggerService,
 ].flatMap(({ methods }): readonly DescMethod[] => methods);
 

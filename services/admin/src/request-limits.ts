@@ -20,7 +20,7 @@ const LARGE: ReadonlySet<DescMethod> = new Set([
 const LARGE_ELEMENTS = 4_000_000;
 
 /** Requests that only name the objects to read or change. */
-const NAMES_ONLY = /^(Get|List|Watch|Follow|Check|Relaunch|Recover|Terminate|Delete)/;
+const NAMES_ONLY = /^(Get|List|Search|Watch|Follow|Check|Relaunch|Recover|Terminate|Delete)/;
 
 /** Limits of settings, attributes and descriptions. */
 const MEDIUM = { ...SMALL_REQUEST, bytes: 1024 * 1024, elements: 50_000 };

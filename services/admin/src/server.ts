@@ -8,6 +8,8 @@ import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
+import { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
+import { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
@@ -52,6 +54,8 @@ import {
   triggerRpcs,
   webhookRoute,
 } from "./automation/index.js";
+import { overviewRpcs } from "./overview/index.js";
+import { searchRpcs } from "./search/index.js";
 import { agentRpcs } from "./server-info/agents-rpc.js";
 import { type Build, versionRpcs } from "./server-info/version-rpc.js";
 import type { AdminDeps } from "./deps.js";
@@ -101,6 +105,8 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(LiveService, streamingRpcs(deps)),
     implement(ErrorService, errorRpcs(deps)),
     graphService(deps, `${build.version} ${build.revision}`),
+    implement(OverviewService, overviewRpcs(deps)),
+    implement(SearchService, searchRpcs(deps)),
     implement(NodeTableService, nodeTableRpcs(deps)),
     {
       ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),

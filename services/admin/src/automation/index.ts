@@ -4,6 +4,7 @@ export type { AutomationDeps } from "./deps.js";
 export { notificationRpcs } from "./notification/rpc.js";
 export { retentionRpcs } from "./retention/rpc.js";
 export { startRetention } from "./retention/start.js";
+export { nextRuns } from "./schedule/next-runs.js";
 export { scheduleRpcs } from "./schedule/rpc.js";
 export { triggerRpcs } from "./trigger/rpc.js";
 export { createSecretDeriver, type DeriveSecret } from "./trigger/secret.js";

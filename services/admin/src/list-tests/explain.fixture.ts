@@ -39,7 +39,11 @@ async function query({ request, select, plan }: Listed, { filters, sort }: Combi
 
 /** Lists a page of 100 rows, and returns its query plan. */
 export async function explain(db: Database, listed: Listed, combination: Combination): Promise<Explained> {
-  const { text, values } = await query(listed, combination);
+  return explainQuery(db, await query(listed, combination));
+}
+
+/** Runs a statement, and returns its query plan. */
+export async function explainQuery(db: Database, { text, values }: Query): Promise<Explained> {
   const { rows } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({
     text: `EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) ${text}`,
     ...(values && { values }),

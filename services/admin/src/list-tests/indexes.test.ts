@@ -6,8 +6,12 @@ import { combinationsOf, type Combination, filtersOf, type Listed } from "./comb
 import { documentedLists } from "./documented-lists.fixture.js";
 import { planExecutions } from "../executions/execution/list.js";
 import { executionEntity } from "../executions/store/execution/list-entity.js";
-import { explain, page } from "./explain.fixture.js";
+import { explain, explainQuery, page } from "./explain.fixture.js";
 import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled-lists.fixture.js";
+import { adminConfigSchema } from "../config.js";
+import { readOverview } from "../overview/read-overview.js";
+import { searchRpcs } from "../search/rpc.js";
+import type { Database, Query } from "@flyte-ts/postgres";
 import { planList, selectPagePrepared } from "../platform/list-query/plan.js";
 
 /**
@@ -81,6 +85,42 @@ test("queries that prepare a list of executions do not change its result", async
     expect(await names(listed.plan), text).toEqual(await names(plain));
   }
 });
+
+test.each<[string, (db: Database) => Promise<unknown>]>([
+  ["an overview of a day", (db) => readOverview({ db, config: adminConfigSchema.parse({}), clock: () => new Date() }, BUSY, 24)],
+  ["an overview of a week", (db) => readOverview({ db, config: adminConfigSchema.parse({}), clock: () => new Date() }, BUSY, 168)],
+  ["a search for a frequent part of names", (db) => search(db, "train")],
+  ["a search for the beginning of a name", (db) => search(db, "a0")],
+  ["a search without a match", (db) => search(db, "nothing has such a name")],
+])("%s: no statement scans a large table completely, and each reads a bounded number of rows", async (name, read) => {
+  const { db, queries } = recorded(database.db);
+  const began = performance.now();
+  await read(db);
+  print(`${name}: ${(performance.now() - began).toFixed(1)} ms`);
+  const missed: string[] = [];
+  for (const query of queries) {
+    const { whole, rows, shape } = await explainQuery(database.db, query);
+    const readWhole = whole.some((table) => (BIG_TABLES as readonly string[]).includes(table));
+    if (readWhole || rows > MOST_ROWS) missed.push(`${query.name}: ${shape}`);
+  }
+  expect(queries.length).toBeGreaterThan(1);
+  expect(missed).toEqual([]);
+});
+
+async function search(db: Database, text: string): Promise<unknown> {
+  const { search: rpc } = searchRpcs({ db });
+  return (rpc as (request: object) => Promise<unknown>)({ ...BUSY, text, limit: 0 });
+}
+
+/** A database that records its statements. */
+function recorded(db: Database): { readonly db: Database; readonly queries: readonly Query[] } {
+  const queries: Query[] = [];
+  const query: Database["query"] = async (given) => {
+    queries.push(given);
+    return db.query(given);
+  };
+  return { db: { ...db, query }, queries };
+}
 
 test.each(["ASC", "DESC"])("executions by created_at %s: the generic plan reads an index in its order", async (direction) => {
   const sortBy = create(SortSchema, { key: "created_at", direction: direction === "ASC" ? 1 : 0 });

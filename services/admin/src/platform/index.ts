@@ -1,5 +1,6 @@
 export { type PlatformConfig, platformSettings } from "./config.js";
 export type { PlatformDeps } from "./deps.js";
+export { errorPattern } from "./error-pattern.js";
 export {
   checkIdentifier,
   checkName,

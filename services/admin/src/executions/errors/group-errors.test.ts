@@ -4,12 +4,12 @@ import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { Code, createClient } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
+import { errorPattern } from "../../platform/error-pattern.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { findExecutionId } from "../store/execution/find.js";
 import { insertExecution } from "../store/execution/insert.js";
 import { writeNode } from "../store/node/written-nodes.fixture.js";
-import { errorPattern } from "./error-pattern.js";
 
 let database: AdminDatabase;
 let admin: ServedAdmin;

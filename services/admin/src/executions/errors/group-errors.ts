@@ -10,9 +10,9 @@ import {
 import { timestampOf } from "@flyte-ts/execution-state";
 import type { Queryable } from "@flyte-ts/postgres";
 import { truncateUtf8 } from "@flyte-ts/rpc";
+import { errorPattern } from "../../platform/index.js";
 import { inferredEndError } from "../model/inferred-end-error.js";
 import { type FailedNodePosition, type FailedNodeRow, findFailedNodes } from "../store/node/failed-nodes.js";
-import { errorPattern } from "./error-pattern.js";
 
 const PAGE = 500;
 /** Limits of one answer: failed nodes that are read, and bytes of their errors. */

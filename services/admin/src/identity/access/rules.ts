@@ -11,6 +11,8 @@ import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
+import { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
+import { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -27,10 +29,12 @@ import {
   liveRules,
   nodeTableRules,
   notificationRules,
+  overviewRules,
   retentionRules,
   historyRules,
   roleRules,
   scheduleRules,
+  searchRules,
   tokenRules,
   triggerRules,
 } from "./own-rules.js";
@@ -57,6 +61,8 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(LiveService, liveRules),
     ...ruleEntries(ErrorService, errorRules),
     ...ruleEntries(GraphService, graphRules),
+    ...ruleEntries(OverviewService, overviewRules),
+    ...ruleEntries(SearchService, searchRules),
     ...ruleEntries(NodeTableService, nodeTableRules),
     ...ruleEntries(TriggerService, triggerRules),
     ...platformRules,

@@ -1,0 +1,1 @@
+export { overviewRpcs } from "./rpc.js";

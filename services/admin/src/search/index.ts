@@ -1,0 +1,1 @@
+export { searchRpcs } from "./rpc.js";
