@@ -7,7 +7,7 @@ import { auditSearch, automationSearch } from "./route/automation-search.js";
 import { executionSearch } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
 import { launchSearch } from "./route/launch-search.js";
-import { entitySearch, listSearch } from "./route/list-search.js";
+import { entitySearch, homeSearch, listSearch } from "./route/list-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
 import { stockAttempt, stockList, stockVersion } from "./route/stock-path.js";
 
@@ -46,6 +46,7 @@ const scope = createRoute({ getParentRoute: () => root, path: "/projects/$projec
 const home = createRoute({
   getParentRoute: () => scope,
   path: "/",
+  validateSearch: (raw: Record<string, unknown>) => homeSearch.write(homeSearch.read(raw)),
   component: lazyRouteComponent(() => import("./page/home/home-page.js"), "HomePage"),
 });
 const executions = createRoute({

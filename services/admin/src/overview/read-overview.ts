@@ -1,5 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import {
   type GetOverviewResponse,
@@ -7,6 +7,7 @@ import {
   PendingSignalSchema,
   RefusedFiringsSchema,
 } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
+import type { ActiveSchedule, NextRun } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { nextRuns } from "../automation/index.js";
 import { findActiveSchedules } from "../registry/index.js";
 import type { OverviewDeps } from "./deps.js";
@@ -56,6 +57,18 @@ export async function readOverview({ db, config, clock }: OverviewDeps, scope: S
     ),
     overdueSchedules: await findOverdue(db, scope, schedules, { zone, now }),
     workflows: workflowHealth(runs),
-    nextRuns: nextRuns(schedules, { zone, after: now.getTime(), limit: NEXT_RUNS }),
+    nextRuns: nextOfEach(schedules, zone, now),
   });
+}
+
+/** Returns the next run of the schedules that are due first. */
+function nextOfEach(schedules: readonly ActiveSchedule[], zone: string, now: Date): NextRun[] {
+  return schedules
+    .flatMap((schedule) => nextRuns([schedule], { zone, after: now.getTime(), limit: 1 }))
+    .sort((one, other) => dueMs(one) - dueMs(other))
+    .slice(0, NEXT_RUNS);
+}
+
+function dueMs({ scheduledAt }: NextRun): number {
+  return scheduledAt === undefined ? 0 : timestampMs(scheduledAt);
 }

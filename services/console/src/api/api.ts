@@ -3,6 +3,7 @@ import { type AccessApi, accessApi } from "./access-api.js";
 import { type AutomationApi, automationApi } from "./automation-api.js";
 import { type DataApi, dataApi } from "./data-api.js";
 import { type ExecutionApi, executionApi } from "./execution-api.js";
+import { type OverviewApi, overviewApi } from "./overview-api.js";
 import { type RegistryApi, registryApi } from "./registry-api.js";
 import { type SignalApi, signalApi } from "./signal-api.js";
 
@@ -12,6 +13,7 @@ export interface Api {
   readonly automation: AutomationApi;
   readonly executions: ExecutionApi;
   readonly data: DataApi;
+  readonly overview: OverviewApi;
   readonly registry: RegistryApi;
   readonly signals: SignalApi;
 }
@@ -22,6 +24,7 @@ export function createApi(rest: RestClient): Api {
     automation: automationApi(rest),
     data: dataApi(rest),
     executions: executionApi(rest),
+    overview: overviewApi(rest),
     registry: registryApi(rest),
     signals: signalApi(rest),
   };

@@ -6,7 +6,7 @@ import styles from "./run-strip.module.css";
 const LEAST_HEIGHT = 0.2;
 
 /** Latest runs of a workflow as bars: the height is the duration, the colour the end. */
-export function RunStrip({ runs }: { readonly runs: readonly ExecutionRow[] }) {
+export function RunStrip({ runs }: { readonly runs: readonly Pick<ExecutionRow, "key" | "look" | "durationMs">[] }) {
   const longestMs = Math.max(1, ...runs.map(({ durationMs }) => durationMs ?? 0));
   const failed = runs.filter(({ look }) => look.kind === "bad").length;
   const running = runs.filter(({ look }) => !look.terminal).length;

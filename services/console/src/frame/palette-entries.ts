@@ -1,7 +1,7 @@
-import type { NamedEntityIdentifierListJson } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import type { EntityKind } from "../api/registry-api.js";
+import type { MatchJson, SearchResponseJson } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import type { Scope } from "../api/scope.js";
 import type { IconName } from "../control/icon.js";
+import { executionPhaseLook } from "../format/phase.js";
 import type { PreferenceStore } from "../session/preferences.js";
 import { PLACES } from "./navigation.js";
 
@@ -14,10 +14,6 @@ interface EntryText {
 
 /** Page that is opened, or act that is done. */
 export type PaletteEntry = EntryText & ({ readonly to: string } | { readonly to?: undefined; run(): void });
-
-const MAX_ENTRIES = 60;
-/** Names of executions as Flyte makes and accepts them. */
-const EXECUTION_NAME = /^[a-z][a-z0-9-]{2,62}$/;
 
 const pathOf = ({ project, domain }: Scope, ...rest: readonly string[]): string =>
   ["/projects", encodeURIComponent(project), "domains", encodeURIComponent(domain), ...rest].join("/");
@@ -52,38 +48,28 @@ export function actEntries(preferences: PreferenceStore, showKeys: () => void): 
 }
 
 const KINDS = {
-  workflow: { folder: "workflows", kind: "Workflow", icon: "flow" },
-  launch_plan: { folder: "launchPlans", kind: "Launch plan", icon: "rocket" },
-  task: { folder: "tasks", kind: "Task", icon: "box" },
+  WORKFLOW: { folder: "workflows", kind: "Workflow", icon: "flow" },
+  LAUNCH_PLAN: { folder: "launchPlans", kind: "Launch plan", icon: "rocket" },
+  TASK: { folder: "tasks", kind: "Task", icon: "box" },
+  EXECUTION: { folder: "executions", kind: "Execution", icon: "run" },
 } as const;
 
-/** Pages of the entities of a kind. */
-export function nameEntries(
-  scope: Scope | undefined,
-  kind: EntityKind,
-  list: NamedEntityIdentifierListJson | undefined,
-): readonly PaletteEntry[] {
+/** Pages of the matches of a search. */
+export function matchEntries(scope: Scope | undefined, found: SearchResponseJson | undefined): readonly PaletteEntry[] {
   if (scope === undefined) return [];
-  const { folder, ...look } = KINDS[kind];
-  return (list?.entities ?? []).map(({ name = "" }) => ({
-    ...look,
-    id: `${kind}:${name}`,
-    title: name,
-    to: pathOf(scope, folder, encodeURIComponent(name)),
-  }));
+  return (found?.matches ?? []).flatMap(({ kind, name = "", workflow = "", phase }: MatchJson) => {
+    if (kind === undefined || !Object.hasOwn(KINDS, kind)) return [];
+    const { folder, ...look } = KINDS[kind as keyof typeof KINDS];
+    const note = kind === "EXECUTION" ? `${executionPhaseLook(phase).word} · ${workflow}` : look.kind;
+    return [{ ...look, kind: note, id: `${kind}:${name}`, title: name, to: pathOf(scope, folder, encodeURIComponent(name)) }];
+  });
 }
 
-/** Selects the entries whose title has each word of a text; a name may also be an execution's. */
-export function findEntries(text: string, scope: Scope | undefined, entries: readonly PaletteEntry[]): readonly PaletteEntry[] {
+/** Selects the entries whose title or kind has each word of a text. */
+export function findEntries(text: string, entries: readonly PaletteEntry[]): readonly PaletteEntry[] {
   const words = text
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
-  const matching = entries.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
-  const name = text.trim();
-  const execution: readonly PaletteEntry[] =
-    scope !== undefined && EXECUTION_NAME.test(name)
-      ? [{ id: `execution:${name}`, title: name, kind: "Open execution", icon: "run", to: pathOf(scope, "executions", name) }]
-      : [];
-  return [...matching.slice(0, MAX_ENTRIES), ...execution];
+  return entries.filter(({ title, kind }) => words.every((word) => `${title} ${kind}`.toLowerCase().includes(word)));
 }

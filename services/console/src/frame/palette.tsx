@@ -7,11 +7,14 @@ import { SearchInput } from "../control/field.js";
 import { Icon } from "../control/icon.js";
 import { useApp } from "../app/app.js";
 import type { PaletteProps } from "./palette-dialog.js";
-import { findEntries, type PaletteEntry, placeEntries, nameEntries, actEntries } from "./palette-entries.js";
+import { actEntries, findEntries, matchEntries, type PaletteEntry, placeEntries } from "./palette-entries.js";
 import styles from "./palette.module.css";
-import { namesQuery } from "./queries.js";
+import { searchQuery } from "./queries.js";
+import { useSettled } from "./use-settled.js";
 
 const NOWHERE = { project: "", domain: "" };
+/** Time without a key after which the text is searched. */
+const SETTLE_MS = 120;
 
 /** Field that finds pages, names in the project, and acts. */
 export function PalettePopup({ scope, onKeys, onClose }: PaletteProps) {
@@ -19,17 +22,11 @@ export function PalettePopup({ scope, onKeys, onClose }: PaletteProps) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
-  const enabled = scope !== undefined;
-  const workflows = useQuery({ ...namesQuery(app, scope ?? NOWHERE, "workflow"), enabled });
-  const plans = useQuery({ ...namesQuery(app, scope ?? NOWHERE, "launch_plan"), enabled });
-  const tasks = useQuery({ ...namesQuery(app, scope ?? NOWHERE, "task"), enabled });
-  const entries = findEntries(text, scope, [
-    ...placeEntries(scope),
-    ...actEntries(app.preferences, onKeys),
-    ...nameEntries(scope, "workflow", workflows.data),
-    ...nameEntries(scope, "launch_plan", plans.data),
-    ...nameEntries(scope, "task", tasks.data),
-  ]);
+  const searched = useSettled(text.trim(), SETTLE_MS);
+  const found = useQuery({ ...searchQuery(app, scope ?? NOWHERE, searched), enabled: scope !== undefined && searched !== "" });
+  const pages = findEntries(text, [...placeEntries(scope), ...actEntries(app.preferences, onKeys)]);
+  const entries = text.trim() === "" ? pages : [...pages, ...findEntries(text, matchEntries(scope, found.data))];
+  const isSettled = searched === text.trim() && !found.isFetching;
   const chosen = Math.min(index, entries.length - 1);
   const open = (entry: PaletteEntry | undefined): void => {
     if (entry === undefined) return;
@@ -72,7 +69,8 @@ export function PalettePopup({ scope, onKeys, onClose }: PaletteProps) {
             <span className={styles.kind}>{entry.kind}</span>
           </li>
         ))}
-        {entries.length === 0 && <li className={styles.none}>Nothing has such a name</li>}
+        {entries.length === 0 && isSettled && found.error === null && <li className={styles.none}>Nothing has such a name</li>}
+        {found.error !== null && <li className={styles.none}>The search failed: {found.error.message}</li>}
       </ul>
     </Dialog>
   );

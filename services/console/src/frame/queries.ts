@@ -1,10 +1,10 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Scope } from "../api/scope.js";
 import type { EntityKind } from "../api/registry-api.js";
 import type { App } from "../app/app.js";
 
 const MINUTE_MS = 60_000;
-/** Names that the palette knows of each kind. */
+/** Names that a list shows of each kind. */
 const MAX_NAMES = 1_000;
 
 export function projectsQuery({ api }: Pick<App, "api">) {
@@ -26,5 +26,15 @@ export function namesQuery({ api }: Pick<App, "api">, scope: Scope, kind: Entity
     queryFn: ({ signal }) =>
       api.registry.listNames(kind, scope, { limit: MAX_NAMES, sortBy: { key: "name", direction: "ASCENDING" } }, signal),
     staleTime: MINUTE_MS,
+  });
+}
+
+/** Names in a project and domain that contain all words of a text. */
+export function searchQuery({ api }: Pick<App, "api">, scope: Scope, text: string) {
+  return queryOptions({
+    queryKey: ["search", scope, text],
+    queryFn: ({ signal }) => api.overview.search(scope, text, signal),
+    staleTime: MINUTE_MS,
+    placeholderData: keepPreviousData,
   });
 }

@@ -1,5 +1,10 @@
 import { choiceField, searchCodec, textField } from "./search.js";
 
+/** State of the home page that is in its address. */
+export const homeSearch = searchCodec({ period: choiceField("in", ["24h", "6h", "7d"]) });
+
+export type HomeSearch = ReturnType<typeof homeSearch.read>;
+
 /** State of the lists of workflows, launch plans and tasks that is in their address. */
 export const listSearch = searchCodec({
   /** Part of the name. */

@@ -180,7 +180,7 @@ export type GetOverviewResponse = Message<"flytets.admin.v1.GetOverviewResponse"
   workflows: WorkflowHealth[];
 
   /**
-   * The next 10 scheduled runs.
+   * The next runs of up to 10 schedules, those that are due first.
    *
    * @generated from field: repeated flytets.admin.v1.NextRun next_runs = 15;
    */
@@ -298,7 +298,7 @@ export type GetOverviewResponseJson = {
   workflows?: WorkflowHealthJson[];
 
   /**
-   * The next 10 scheduled runs.
+   * The next runs of up to 10 schedules, those that are due first.
    *
    * @generated from field: repeated flytets.admin.v1.NextRun next_runs = 15;
    */
