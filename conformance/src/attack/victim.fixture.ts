@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type Channel, createClient, createFlyteClient, type FlyteClient, openChannel, type ServiceClient } from "@flyte-ts/client";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { AttributeService } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
@@ -26,6 +27,7 @@ export const METHODS: readonly DescMethod[] = [
   AuditService,
   RoleService,
   TokenService,
+  AttributeService,
   ClusterService,
   ErrorService,
   GraphService,

@@ -86,6 +86,7 @@ describe.runIf(chromium !== undefined)("the console's pages of a project as a wh
       await page.getByRole("combobox").fill("works");
       await page.getByRole("option", { name: /^works Succeeded/ }).click();
       await page.getByRole("heading", { name: /works/, level: 1 }).waitFor();
+      expect(page.url()).toContain(`${SCOPE}/executions/works`);
     });
   });
 });

@@ -4,6 +4,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { AttributeService } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
@@ -21,6 +22,7 @@ import { Code, type HttpRoute, implement, type Interceptor, RpcError, type Serve
 import { type Access, unrestrictedAccessRpcs } from "./identity/index.js";
 import {
   attributeRpcs,
+  scopeAttributeRpcs,
   decodeWorkflowRequest,
   descriptionEntityRpcs,
   entityTags,
@@ -105,6 +107,7 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     implement(LiveService, streamingRpcs(deps)),
     implement(ErrorService, errorRpcs(deps)),
     graphService(deps, `${build.version} ${build.revision}`),
+    implement(AttributeService, scopeAttributeRpcs(deps)),
     implement(OverviewService, overviewRpcs(deps)),
     implement(SearchService, searchRpcs(deps)),
     implement(NodeTableService, nodeTableRpcs(deps)),

@@ -11,8 +11,8 @@ export interface ErrorPrefix {
 }
 
 /**
- * Reads the beginning of an encoded core.ExecutionError. A text that the end cuts is returned as far
- * as it is there; fields after it have their defaults.
+ * Reads the beginning of an encoded core.ExecutionError. A text that the end cuts is returned as
+ * far as it is there; fields after it have their defaults.
  */
 export function readErrorPrefix(bytes: Uint8Array): ErrorPrefix {
   const reader = new BinaryReader(bytes);

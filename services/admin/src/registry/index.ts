@@ -1,5 +1,5 @@
 export { entityTags } from "./entity-tag.js";
-export { attributeRpcs } from "./attributes/rpc.js";
+export { attributeRpcs, scopeAttributeRpcs } from "./attributes/rpc.js";
 export { type RegistryConfig, registrySettings } from "./config.js";
 export type { RegistryDeps, ScopeChange } from "./deps.js";
 export { descriptionEntityRpcs } from "./description/rpc.js";

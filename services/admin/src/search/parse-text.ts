@@ -10,7 +10,7 @@ export function parseText(given: string): Pick<SearchQuery, "text" | "patterns">
   if (text === "") throw missingArgument("text");
   rejectNul(text, "text");
   const words = text.split(/\s+/);
-  if ([...text].length > MAX_CHARACTERS || words.length > MAX_WORDS)
+  if (text.length > MAX_CHARACTERS || words.length > MAX_WORDS)
     throw invalidArgument(`invalid value for text: at most ${MAX_WORDS} words and ${MAX_CHARACTERS} characters are allowed`);
   return { text, patterns: words.map((word) => `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`) };
 }

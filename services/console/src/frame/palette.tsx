@@ -10,7 +10,7 @@ import type { PaletteProps } from "./palette-dialog.js";
 import { actEntries, findEntries, matchEntries, type PaletteEntry, placeEntries } from "./palette-entries.js";
 import styles from "./palette.module.css";
 import { searchQuery } from "./queries.js";
-import { useSettled } from "./use-settled.js";
+import { useSettledText } from "./use-settled-text.js";
 
 const NOWHERE = { project: "", domain: "" };
 /** Time without a key after which the text is searched. */
@@ -22,7 +22,7 @@ export function PalettePopup({ scope, onKeys, onClose }: PaletteProps) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
-  const searched = useSettled(text.trim(), SETTLE_MS);
+  const searched = useSettledText(text.trim(), SETTLE_MS);
   const found = useQuery({ ...searchQuery(app, scope ?? NOWHERE, searched), enabled: scope !== undefined && searched !== "" });
   const pages = findEntries(text, [...placeEntries(scope), ...actEntries(app.preferences, onKeys)]);
   const entries = text.trim() === "" ? pages : [...pages, ...findEntries(text, matchEntries(scope, found.data))];

@@ -61,7 +61,7 @@ const EXPECTED = new Map<string, Expected>([
     "GetTaskExecution GetTaskExecutionData ListTaskExecutions ListSignals ListNextRuns ListDeliveries WatchExecution FollowLog",
   ),
   ...each(inScope(VIEWER), "GetTrigger ListTriggers ListFirings WatchNodeTable WatchItemTable ListNodeAttempts GetErrorGroups"),
-  ...each(inScope(VIEWER), "GetWorkflowGraph GetExecutionGraph GetOverview Search"),
+  ...each(inScope(VIEWER), "GetWorkflowGraph GetExecutionGraph GetOverview Search ListAttributes"),
   ...each(inScope(VIEWER), "CreateDownloadLocation CreateDownloadLink GetData GetProjectDomainAttributes GetWorkflowAttributes"),
   ...each(inScope(ENGINE), "CreateWorkflowEvent CreateNodeEvent CreateTaskEvent"),
   ...each(inScope(ADMIN), "UpdateProjectDomainAttributes DeleteProjectDomainAttributes UpdateWorkflowAttributes DeleteWorkflowAttributes"),

@@ -5,6 +5,7 @@ import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { ErrorService } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import type { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import type { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
+import type { AttributeService } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import type { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
 import type { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
@@ -76,6 +77,9 @@ export const liveRules: RulesOf<typeof LiveService> = {
 
 /** Viewers of an execution see the errors of its nodes. */
 export const errorRules: RulesOf<typeof ErrorService> = { getErrorGroups: readRule("viewer", ({ id }) => projectScope(id)) };
+
+/** Viewers of a project and domain see its attributes, as with the calls for one kind. */
+export const attributeRules: RulesOf<typeof AttributeService> = { listAttributes: readRule("viewer", projectScope) };
 
 /** Viewers of a project and domain see its overview: all of it is in lists that they may read. */
 export const overviewRules: RulesOf<typeof OverviewService> = { getOverview: readRule("viewer", projectScope) };

@@ -11,6 +11,7 @@ import { GraphService } from "@flyte-ts/idl/flytets/admin/v1/graph_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
 import { NodeTableService } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
+import { AttributeService } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
 import { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
@@ -22,6 +23,7 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { IdentityConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
 import {
+  attributeRules,
   auditRules,
   clusterRules,
   errorRules,
@@ -61,6 +63,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(LiveService, liveRules),
     ...ruleEntries(ErrorService, errorRules),
     ...ruleEntries(GraphService, graphRules),
+    ...ruleEntries(AttributeService, attributeRules),
     ...ruleEntries(OverviewService, overviewRules),
     ...ruleEntries(SearchService, searchRules),
     ...ruleEntries(NodeTableService, nodeTableRules),

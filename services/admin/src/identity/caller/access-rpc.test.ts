@@ -17,6 +17,7 @@ beforeAll(async () => {
     { subject: "ann", role: "runner", project: "p", domain: "d" },
     { group: "owners", role: "admin", project: "q" },
     { subject: "engine", role: "engine" },
+    { subject: "root", role: "admin" },
   ];
   const auth = { mode: "required", publicUrl: "https://flyte.test", providers: [{ issuer: idp.issuer }], roles };
   admin = await serveAdmin({ db: database.db, config: adminConfigSchema.parse({ auth }) });
@@ -32,6 +33,7 @@ test.each([
   { subject: "ann", groups: [], project: "p", domain: "other", role: "viewer", engine: false },
   { subject: "ann", groups: [], project: "other", domain: "d", role: "", engine: false },
   { subject: "ann", groups: [], project: "*", domain: "*", role: "", engine: false },
+  { subject: "root", groups: [], project: "*", domain: "*", role: "admin", engine: false },
   { subject: "bob", groups: ["owners"], project: "q", domain: "d", role: "admin", engine: false },
   { subject: "bob", groups: [], project: "q", domain: "d", role: "", engine: false },
   { subject: "engine", groups: [], project: "p", domain: "d", role: "runner", engine: true },

@@ -17,7 +17,7 @@ export interface CountRow {
   count: number;
 }
 
-/** Counts executions by phase and time of creation, from an index alone; the newest of each phase. */
+/** Counts the newest executions of each phase by time of creation, from an index alone. */
 export async function countByPhase(
   db: Queryable,
   { project, domain }: Scope,

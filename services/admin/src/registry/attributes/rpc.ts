@@ -4,14 +4,18 @@ import {
   type WorkflowExecutionConfig,
   type WorkflowExecutionConfigSchema,
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import type { AttributeService } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { RegistryDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution-config/merge-config.js";
 import { checkName, invalidArgument, missingArgument, notFound } from "../../platform/index.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import { type AttributeScope, findAttributes, listAttributes } from "../store/attribute-lookup.js";
+import { type AttributeScope, findAttributes, listAttributes, listScopeAttributes } from "../store/attribute-lookup.js";
 import { deleteAttributes, kindOf, storeAttributes } from "../store/attributes.js";
+
+/** Attributes of one answer. */
+const MAX_ATTRIBUTES = 200;
 
 type Rpcs = ServiceImplementation<typeof AdminService>;
 type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "onScopeChanged">;
@@ -19,6 +23,18 @@ type Deps = Pick<RegistryDeps, "db" | "config" | "clock" | "onScopeChanged">;
 /** Attributes of projects, domains and workflows. */
 export function attributeRpcs(deps: Deps): Rpcs {
   return { ...projectLevel(deps), ...domainLevel(deps), ...workflowLevel(deps), ...list(deps) };
+}
+
+/** Attributes of all kinds in a project and domain. */
+export function scopeAttributeRpcs({ db }: Pick<RegistryDeps, "db">): ServiceImplementation<typeof AttributeService> {
+  return {
+    async listAttributes({ project, domain }) {
+      checkName(project, "project");
+      checkName(domain, "domain");
+      const stored = await listScopeAttributes(db, { project, domain }, MAX_ATTRIBUTES + 1);
+      return { configurations: stored.slice(0, MAX_ATTRIBUTES), truncated: stored.length > MAX_ATTRIBUTES };
+    },
+  };
 }
 
 function projectLevel(deps: Deps): Rpcs {

@@ -103,6 +103,21 @@ export async function resolveAttributesBatch<Questions extends Readonly<Record<s
   return results as { readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined };
 }
 
+/** Lists the attributes of a project and domain and of everything in it, by kind and precedence. */
+export async function listScopeAttributes(
+  db: Queryable,
+  { project, domain }: { readonly project: string; readonly domain: string },
+  limit: number,
+): Promise<readonly StoredAttributes[]> {
+  const { rows } = await db.query<AttributeRow>({
+    name: "list-scope-attributes",
+    text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
+      WHERE project = $1 AND domain IN ($2, '') ORDER BY kind, priority DESC, workflow, launch_plan LIMIT $3`,
+    values: [project, domain, limit],
+  });
+  return rows.map(storedAttributes);
+}
+
 export function storedAttributes(row: AttributeRow): StoredAttributes {
   const { project, domain, workflow, launch_plan: launchPlan } = row;
   return { project, domain, workflow, launchPlan, attributes: fromBinary(MatchingAttributesSchema, row.attributes) };

@@ -118,7 +118,8 @@ export const GetMyAccessResponseSchema: GenMessage<GetMyAccessResponse, {jsonTyp
  */
 export const MyAccessService: GenService<{
   /**
-   * Returns the subject and the roles of the caller in one project and domain. Requires an accepted
+   * Returns the subject and the roles of the caller in one project and domain; with `*` for both,
+   * the roles that the caller has everywhere. Requires an accepted
    * token or browser session, but no role. Without authentication every caller is an admin.
    *
    * @generated from rpc flytets.admin.v1.MyAccessService.GetMyAccess

@@ -132,7 +132,7 @@ export type Match = Message<"flytets.admin.v1.Match"> & {
   name: string;
 
   /**
-   * Of executions only, as the following fields.
+   * Workflow of an execution; only executions have this field and the following ones.
    *
    * @generated from field: string workflow = 3;
    */
@@ -164,7 +164,7 @@ export type MatchJson = {
   name?: string;
 
   /**
-   * Of executions only, as the following fields.
+   * Workflow of an execution; only executions have this field and the following ones.
    *
    * @generated from field: string workflow = 3;
    */
@@ -234,7 +234,7 @@ export const Match_KindSchema: GenEnum<Match_Kind, Match_KindJson> = /*@__PURE__
  */
 export const SearchService: GenService<{
   /**
-   * Finds workflows, launch plans and tasks by parts of their names, and executions by the beginning
+   * Finds workflows, launch plans and tasks by parts of their names, and executions by the start
    * of their names. Among the newest 5,000 executions, it also finds parts of their names and of
    * the names of their workflows.
    *

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 /** Returns a text once it has not changed for some time. */
-export function useSettled(text: string, delayMs: number): string {
+export function useSettledText(text: string, delayMs: number): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(text), delayMs);
