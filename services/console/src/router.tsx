@@ -8,6 +8,7 @@ import { executionSearch } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
 import { launchSearch } from "./route/launch-search.js";
 import { entitySearch, homeSearch, listSearch } from "./route/list-search.js";
+import { accessSearch, settingsSearch } from "./route/platform-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
 import { stockAttempt, stockList, stockVersion } from "./route/stock-path.js";
 
@@ -139,11 +140,37 @@ const audit = createRoute({
   validateSearch: (raw: Record<string, unknown>) => auditSearch.write(auditSearch.read(raw)),
   component: lazyRouteComponent(() => import("./page/audit/audit-page.js"), "AuditPage"),
 });
+const dataPlanes = createRoute({
+  getParentRoute: () => scope,
+  path: "/dataPlanes",
+  component: lazyRouteComponent(() => import("./page/data-planes/data-planes-page.js"), "DataPlanesPage"),
+});
+const access = createRoute({
+  getParentRoute: () => scope,
+  path: "/access",
+  validateSearch: (raw: Record<string, unknown>) => accessSearch.write(accessSearch.read(raw)),
+  component: lazyRouteComponent(() => import("./page/access/access-page.js"), "AccessPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => scope,
+  path: "/settings",
+  validateSearch: (raw: Record<string, unknown>) => settingsSearch.write(settingsSearch.read(raw)),
+  component: lazyRouteComponent(() => import("./page/settings/settings-page.js"), "SettingsPage"),
+});
+const about = createRoute({
+  getParentRoute: () => scope,
+  path: "/about",
+  component: lazyRouteComponent(() => import("./page/about/about-page.js"), "AboutPage"),
+});
 
 const pages = [
   version,
   automation,
   audit,
+  dataPlanes,
+  access,
+  settings,
+  about,
   home,
   executions,
   execution,

@@ -4,6 +4,7 @@ import { type AutomationApi, automationApi } from "./automation-api.js";
 import { type DataApi, dataApi } from "./data-api.js";
 import { type ExecutionApi, executionApi } from "./execution-api.js";
 import { type OverviewApi, overviewApi } from "./overview-api.js";
+import { type PlatformApi, platformApi } from "./platform-api.js";
 import { type RegistryApi, registryApi } from "./registry-api.js";
 import { type SignalApi, signalApi } from "./signal-api.js";
 
@@ -14,6 +15,7 @@ export interface Api {
   readonly executions: ExecutionApi;
   readonly data: DataApi;
   readonly overview: OverviewApi;
+  readonly platform: PlatformApi;
   readonly registry: RegistryApi;
   readonly signals: SignalApi;
 }
@@ -25,6 +27,7 @@ export function createApi(rest: RestClient): Api {
     data: dataApi(rest),
     executions: executionApi(rest),
     overview: overviewApi(rest),
+    platform: platformApi(rest),
     registry: registryApi(rest),
     signals: signalApi(rest),
   };

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Fragment } from "react";
 import type { Scope } from "../api/scope.js";
 import { classes } from "../control/classes.js";
 import { Icon } from "../control/icon.js";
@@ -16,18 +17,20 @@ export function Navigation({ scope }: { readonly scope: Scope | undefined }) {
       </Link>
       <ScopeChooser scope={scope} />
       {scope !== undefined &&
-        PLACES.map(({ to, title, icon, isWide = false }) => (
-          <Link
-            key={title}
-            to={`${SCOPE_PATH}${to}`}
-            params={scope}
-            className={classes(styles.place, isWide && styles.wide)}
-            activeOptions={{ exact: to === "", includeSearch: false }}
-            activeProps={{ className: styles.current, "aria-current": "page" }}
-          >
-            <Icon name={icon} />
-            <span>{title}</span>
-          </Link>
+        PLACES.map(({ to, title, icon, isWide = false, group }) => (
+          <Fragment key={title}>
+            {group !== undefined && <span className={styles.group}>{group}</span>}
+            <Link
+              to={`${SCOPE_PATH}${to}`}
+              params={scope}
+              className={classes(styles.place, isWide && styles.wide)}
+              activeOptions={{ exact: to === "", includeSearch: false }}
+              activeProps={{ className: styles.current, "aria-current": "page" }}
+            >
+              <Icon name={icon} />
+              <span>{title}</span>
+            </Link>
+          </Fragment>
         ))}
     </nav>
   );

@@ -25,6 +25,14 @@ export function useRights(scope: Scope): Rights {
   return { subject: data?.subject ?? "", refusal: (needed) => (data === undefined ? undefined : refusalOf(data.role ?? "", needed)) };
 }
 
+const EVERYWHERE: Scope = { project: "*", domain: "*" };
+
+/** Reads the roles that the caller has in all projects; undefined until they are known. */
+export function useEverywhereRole(): string | undefined {
+  const { data } = useQuery(accessQuery(useApp(), EVERYWHERE));
+  return data === undefined ? undefined : (data.role ?? "");
+}
+
 /** Returns the reason why a caller with a role may not do what needs another one. */
 export function refusalOf(role: string, needed: Role): string | undefined {
   if (ROLES.findIndex((each) => each === role) >= ROLES.indexOf(needed)) return undefined;

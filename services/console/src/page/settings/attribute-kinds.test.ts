@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { ATTRIBUTE_KINDS, attributePlace, attributeRows, withoutEmpty } from "./attribute-kinds.js";
+
+test("each kind of the API has its title and an example", () => {
+  const known = Object.keys(MatchableResource).filter((name) => Number.isNaN(Number(name)));
+  expect(ATTRIBUTE_KINDS.map(({ resource }) => resource).toSorted()).toEqual(known.toSorted());
+});
+
+test("the value of the domain is used instead of the project's; workflows have their own", () => {
+  const pool = (clusterPoolName: string) => ({ clusterAssignment: { clusterPoolName } });
+  const rows = attributeRows([
+    { project: "p", domain: "d", workflow: "w", attributes: pool("a") },
+    { project: "p", domain: "d", attributes: pool("b") },
+    { project: "p", attributes: pool("c") },
+    { project: "p", attributes: { executionClusterLabel: { value: "gpu" }, clusterAssignment: null as never } },
+  ]);
+  expect(rows.map((row) => [row.kind.title, attributePlace(row), row.overriddenBy])).toEqual([
+    ["Pool of data planes", "workflow w", undefined],
+    ["Pool of data planes", "domain d", undefined],
+    ["Pool of data planes", "the project", "the domain"],
+    ["Label of data planes", "the project", undefined],
+  ]);
+});
+
+test("a value is shown without the fields that are not set", () => {
+  expect(
+    withoutEmpty({ defaults: { cpu: "2", gpu: "", limits: null }, tags: [], names: [{ a: "", b: 1 }], overwriteCache: false }),
+  ).toEqual({
+    defaults: { cpu: "2" },
+    names: [{ b: 1 }],
+  });
+});
