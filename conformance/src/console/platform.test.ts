@@ -99,7 +99,7 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
       await page.getByRole("row", { name: /runner .*given to the subject/ }).waitFor();
       expect(page.url()).toContain("subject=rosa");
       await expectSound();
-      await page.getByRole("button", { name: "Take runner away from rosa" }).click();
+      await page.getByRole("button", { name: "Take away runner from rosa" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Take away" }).click();
       await page.getByText("No role applies").waitFor();
     });

@@ -16,7 +16,7 @@ interface PlainTableProps<Row> {
   readonly rowId: (row: Row) => string;
 }
 
-/** Table of few rows in a card. On a phone each row is a block with the titles beside the values. */
+/** Table of few rows in a card. On a phone each row is a block of titles and values. */
 export function PlainTable<Row>({ label, columns, rows, rowId }: PlainTableProps<Row>) {
   return (
     <table className={styles.table} role="table" aria-label={label}>

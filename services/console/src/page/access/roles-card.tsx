@@ -109,7 +109,7 @@ function actColumn(ask: (asked: Asked) => void): PlainColumn<RoleBindingJson> {
           <Button
             small
             kind="quiet"
-            aria-label={`Call back the tokens of ${holderText(binding)}`}
+            aria-label={`Call back tokens of ${holderText(binding)}`}
             onClick={() => ask({ act: "revoke", binding })}
           >
             Call back tokens
@@ -118,7 +118,7 @@ function actColumn(ask: (asked: Asked) => void): PlainColumn<RoleBindingJson> {
         <Button
           small
           kind="quiet"
-          aria-label={`Take ${binding.role ?? ""} away from ${holderText(binding)}`}
+          aria-label={`Take away ${binding.role ?? ""} from ${holderText(binding)}`}
           refused={binding.configured === true ? "The configuration gives this role (auth.roles)" : undefined}
           onClick={() => ask({ act: "take", binding })}
         >

@@ -72,7 +72,7 @@ function RetryButton({ scope, delivery }: { readonly scope: Scope; readonly deli
     <Button
       small
       refused={refused}
-      aria-label={`Send ${messageId} again`}
+      aria-label={`Send again: ${messageId}`}
       onClick={() => change({ call: () => api.platform.retryDelivery(scope, messageId), done: "The notification is sent again" })}
     >
       Send again
