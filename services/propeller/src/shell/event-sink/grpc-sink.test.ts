@@ -30,7 +30,7 @@ const notFoundTimes = (length: number) => Array.from({ length }, notFound);
  * An admin with scripted responses: `answers` maps an event's name to errors, consumed in order.
  * Answers NOT_FOUND for a node without an event. Each read advances the clock by `step` ms.
  */
-function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 0) {
+function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, { step = 0, maxQueueLength = 6 } = {}) {
   let clock = 0;
   const calls: string[] = [];
   const events: PublishedEvent[] = [];
@@ -58,7 +58,7 @@ function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 
     observe: (key, observation) => observed.push([key, observation]),
     logger: createLogger({ service: "test", level: "silent" }),
     concurrency: 2,
-    maxQueueLength: 6,
+    maxQueueLength,
     backoffMs: () => 1,
     now: () => (clock += step),
   });
@@ -145,7 +145,7 @@ test("an execution runs although its row is written after its resource, and afte
 
 test("an execution that stays unknown to the control plane is refused after a limited time, which is spent once", async () => {
   const running = `workflow ${Workflow.RUNNING}`;
-  const f = fixture({ [running]: notFoundTimes(100), [`node n0 ${Node.QUEUED}`]: notFoundTimes(100) }, 10_000);
+  const f = fixture({ [running]: notFoundTimes(100), [`node n0 ${Node.QUEUED}`]: notFoundTimes(100) }, { step: 10_000 });
   await Promise.all([f.sink.publish("d/a", workflow(Workflow.RUNNING)), f.sink.publish("d/a", node("n0", Node.QUEUED))]);
   expect(f.observed).toEqual([["d/a", { kind: "rejected", cause: "notFound", message: "none" }]]);
   // The first event is sent at 0, 10, … 60 s; the second only once.
@@ -192,6 +192,39 @@ test("an execution with few events does not wait for those with many", async () 
   // Events of one execution keep their order.
   const own = f.calls.filter((call) => call.startsWith("node d/b-"));
   expect(own).toEqual(Array.from({ length: 100 }, (_, index) => `node d/b-${index} ${Node.RUNNING}`));
+});
+
+test("the end of a node overtakes starts of other nodes, but no event that it may depend on", async () => {
+  const f = fixture({}, { maxQueueLength: 100 });
+  const release = f.hold();
+  const all = [
+    f.sink.publish("d/a", workflow(Workflow.RUNNING)),
+    f.sink.publish("d/a", node("n0", Node.RUNNING)),
+    f.sink.publish("d/a", node("n1", Node.RUNNING)),
+    f.sink.publish("d/a", child("n0-0-m", "n0")),
+    f.sink.publish("d/a", node("n2", Node.RUNNING)),
+    f.sink.forward("d/a", attempt("n1", Task.SUCCEEDED), undefined),
+    f.sink.publish("d/a", node("n3", Node.RUNNING)),
+    f.sink.publish("d/a", node("n1", Node.SUCCEEDED)),
+    f.sink.publish("d/a", node("n0-0-m", Node.SUCCEEDED)),
+    f.sink.publish("d/a", node("n0", Node.SUCCEEDED)),
+    f.sink.publish("d/a", workflow(Workflow.SUCCEEDED)),
+  ];
+  release();
+  await Promise.all(all);
+  expect(f.calls).toEqual([
+    `workflow ${Workflow.RUNNING}`,
+    `node n0 ${Node.RUNNING}`,
+    `node n1 ${Node.RUNNING}`,
+    `node n0-0-m ${Node.RUNNING}`,
+    `node n2 ${Node.RUNNING}`,
+    `task n1  0 ${Task.SUCCEEDED} 0`,
+    `node n1 ${Node.SUCCEEDED}`,
+    `node n0-0-m ${Node.SUCCEEDED}`,
+    `node n0 ${Node.SUCCEEDED}`,
+    `node n3 ${Node.RUNNING}`,
+    `workflow ${Workflow.SUCCEEDED}`,
+  ]);
 });
 
 test("earlier events are recorded when `recorded` resolves, also those that another event replaces", async () => {

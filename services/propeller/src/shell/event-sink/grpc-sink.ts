@@ -6,7 +6,7 @@ import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { Fence, ForwardingSink, Observe } from "./event-sink.js";
-import { eventDedupKey, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
+import { eventDedupKey, mayOvertake, requiredNodeId, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
 import { SendScheduler } from "./send-scheduler.js";
 import { type SendOutcome, classifyResponse, isUnavailable } from "./send-outcome.js";
 
@@ -64,7 +64,8 @@ const MAX_NOT_FOUND_BACKOFF_MS = 2_000;
 
 /**
  * Sends events by the public API to any Flyte admin: in order and one at a time per execution,
- * except for a node's event that others require; executions in parallel. An event is retried until
+ * except for a node's event that others require, and for ends, which overtake starts of other
+ * nodes; executions in parallel. An event is retried until
  * admin accepts it or refuses it for good. The response to the terminal event is the only
  * confirmation of the record.
  */
@@ -134,9 +135,15 @@ export class GrpcSink implements ForwardingSink {
       this.#start();
     } else {
       if (this.#queueLength > this.options.maxQueueLength) this.#dropSuperseded(queue.entries, published);
-      queue.entries.push(entry);
+      this.#insert(queue.entries, entry);
     }
     return promise;
+  }
+
+  /** Inserts an entry after all that it may not overtake; the first one may be in flight. */
+  #insert(entries: QueuedEvent[], entry: QueuedEvent): void {
+    const before = entries.findLastIndex(({ published }, index) => index === 0 || !mayOvertake(entry.published, published));
+    entries.splice(before + 1, 0, entry);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { clone } from "@bufbuild/protobuf";
+import { isTerminalNodeEvent } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
   type NodeExecutionEvent,
@@ -72,4 +73,30 @@ export function eventDedupKey(published: PublishedEvent): string {
 export function requiredNodeId({ kind, event }: PublishedEvent): string | undefined {
   if (kind === "task") return event.parentNodeExecutionId?.nodeId || undefined;
   return kind === "node" ? event.parentNodeMetadata?.nodeId || undefined : undefined;
+}
+
+/**
+ * Tells whether an event may be sent before an earlier one of its execution: the end of a node
+ * before what is neither an end nor of the same node, of one above it or of one below it. Clients
+ * wait for ends, while a node that starts late shows its own time.
+ */
+export function mayOvertake(later: PublishedEvent, earlier: PublishedEvent): boolean {
+  if (!isNodeEnd(later) || isNodeEnd(earlier)) return false;
+  const [node, other] = [nodeIdOf(later), nodeIdOf(earlier)];
+  return node !== undefined && other !== undefined && !isWithin(node, other) && !isWithin(other, node);
+}
+
+function isNodeEnd({ kind, event }: PublishedEvent): boolean {
+  return kind === "node" && isTerminalNodeEvent(event.phase);
+}
+
+/** Unique id of the event's node; undefined for an event of the execution as a whole. */
+function nodeIdOf({ kind, event }: PublishedEvent): string | undefined {
+  if (kind === "workflow") return undefined;
+  return kind === "task" ? event.parentNodeExecutionId?.nodeId : event.id?.nodeId;
+}
+
+/** The unique id of a node begins with that of the node it is in. */
+function isWithin(nodeId: string, outer: string): boolean {
+  return nodeId.startsWith(outer) && (nodeId.length === outer.length || nodeId[outer.length] === "-");
 }

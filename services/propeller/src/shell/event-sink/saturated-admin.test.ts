@@ -39,7 +39,8 @@ function saturatedAdmin() {
   return { load, sink };
 }
 
-const node = (nodeId: string) => create(ExecutionEventSchema, { event: { case: "node", value: { id: { nodeId }, phase: Node.RUNNING } } });
+const node = (nodeId: string, phase = Node.RUNNING) =>
+  create(ExecutionEventSchema, { event: { case: "node", value: { id: { nodeId }, phase } } });
 
 test("each event of a new execution waits for few others in an admin that is saturated, and admin stays busy", async () => {
   const { load, sink } = saturatedAdmin();
@@ -58,4 +59,25 @@ test("each event of a new execution waits for few others in an admin that is sat
 
   expect(answered / recorded).toBeLessThan(CONCURRENCY / 4);
   expect(answered).toBeGreaterThan(0.8 * SERVERS * (tookMs / SERVICE_MS));
+});
+
+test("the end of a gate that has its signal does not wait for the starts of the execution's other gates", async () => {
+  const { load, sink } = saturatedAdmin();
+  for (let execution = 0; execution < LARGE; execution++)
+    for (let event = 0; event < 200; event++) void sink.publish(`d/large-${execution}`, node(`n${event}`));
+  while (load.answered < 64 * LARGE) await vi.advanceTimersByTimeAsync(1_000);
+
+  const recorded = { isRunning: false, hasEnded: false };
+  for (let gate = 0; gate < 20; gate++) {
+    void sink.publish("d/gates", node(`g${gate}`, Node.QUEUED));
+    void sink.publish("d/gates", node(`g${gate}`)).then(() => (recorded.isRunning ||= true));
+  }
+  while (!recorded.isRunning) await vi.advanceTimersByTimeAsync(SERVICE_MS);
+  const before = load.answered;
+  void sink.publish("d/gates", node("g0", Node.SUCCEEDED)).then(() => (recorded.hasEnded = true));
+  while (!recorded.hasEnded) await vi.advanceTimersByTimeAsync(SERVICE_MS);
+  sink.close();
+
+  // The event in flight comes first, and each waits for as many as admin serves at once.
+  expect(load.answered - before).toBeLessThan(3 * 8);
 });
