@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { findChromium } from "@flyte-ts/test-servers";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startBrowser } from "../console-browser.fixture.js";
+import { programCredentials, runAccounts, startConsoleStack } from "../console-stack.fixture.js";
+import { type ConsoleRecorder, recordConsole, type RecordedConsole, serveRecording } from "./answers.fixture.js";
+import { comparePicture, writeReference } from "./compare.fixture.js";
+import { fillProject } from "./executions.fixture.js";
+import { type Screen, SCREENS } from "./pages.fixture.js";
+
+/**
+ * `update` replaces the references, to be looked at before they are committed; `record` does it
+ * after recording the answers of a stack anew.
+ */
+const mode = process.env["CONSOLE_SCREENS"] ?? "compare";
+const MAX_SHARE = 0.001;
+const THEMES = ["light", "dark"] as const;
+const VIEWPORTS = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+] as const;
+const LOOKS = THEMES.flatMap((colorScheme) =>
+  VIEWPORTS.map((viewport) => ({ look: `${colorScheme}-${viewport.width}`, options: { colorScheme, viewport } })),
+);
+const chromium = findChromium();
+
+describe.runIf(chromium !== undefined)("pages of the console look as before", () => {
+  let browser: Browser;
+  let served: RecordedConsole;
+  let close: RecordedConsole["close"] | undefined;
+
+  beforeAll(async () => {
+    browser = await startBrowser(chromium ?? "");
+    if (mode === "record") await record(browser);
+    served = await serveRecording();
+    ({ close } = served);
+  }, 600_000);
+  afterAll(async () => {
+    await browser.close();
+    await close?.();
+  });
+
+  test.each(LOOKS)("$look", { timeout: 300_000 }, async ({ look, options }) => {
+    const differences: object[] = [];
+    for (const screen of SCREENS) {
+      const taken = await takePicture(browser, served, screen, options);
+      const reference = join(import.meta.dirname, "references", look, `${screen.name}.png`);
+      if (mode !== "compare") writeReference(reference, taken);
+      const { share, files } = comparePicture(reference, taken);
+      if (share > MAX_SHARE) differences.push({ page: screen.name, share, files });
+    }
+    expect(served.unknown).toEqual([]);
+    expect(differences).toEqual([]);
+  });
+});
+
+/** Records the answers that all pages get from a stack whose project is filled. */
+async function record(browser: Browser): Promise<void> {
+  // A stack with sign-in has an audit log.
+  const { access, stack, close } = await startConsoleStack(chromium ?? "", {
+    flags: ["--no-example", "--auth"],
+    credentials: programCredentials,
+  });
+  let recorder: ConsoleRecorder | undefined;
+  try {
+    runAccounts(stack, ["grant", "subject", "flytekit", "admin"]);
+    await fillProject(access.client);
+    const headers = async () => ({ ...(await programCredentials(stack).metadata?.()) });
+    recorder = await recordConsole({ upstream: `http://localhost:${stack.api}`, headers, atMs: Math.ceil(Date.now() / 1_000) * 1_000 });
+    for (const screen of SCREENS) for (const { options } of LOOKS) await takePicture(browser, recorder, screen, options);
+    recorder.write();
+  } finally {
+    await recorder?.close();
+    await close();
+  }
+}
+
+/** Opens a page at the time of its recording, without motion, and takes its picture. */
+async function takePicture(
+  browser: Browser,
+  { origin, atMs }: Pick<RecordedConsole, "origin" | "atMs">,
+  { path, shows }: Screen,
+  options: BrowserContextOptions,
+): Promise<Buffer> {
+  const context = await browser.newContext({ ...options, reducedMotion: "reduce", timezoneId: "UTC", locale: "en-US" });
+  try {
+    const page = await context.newPage();
+    await page.clock.setFixedTime(atMs);
+    await page.goto(`${origin}/console${path}`);
+    await page.getByText(shows).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    await page.evaluate("document.fonts.ready");
+    return await stillPicture(page);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Takes pictures until two that follow each other are equal. */
+async function stillPicture(page: { screenshot(options: object): Promise<Buffer> }): Promise<Buffer> {
+  const take = () => page.screenshot({ animations: "disabled", caret: "hide" });
+  for (let before = await take(); ; ) {
+    const next = await take();
+    if (next.equals(before)) return next;
+    before = next;
+  }
+}
