@@ -24,6 +24,8 @@ interface Recording {
 const FILE = join(import.meta.dirname, "answers.json");
 const BUNDLE = join(root, "services/console/bundle");
 const TYPES: Readonly<Record<string, string>> = { css: "text/css", js: "text/javascript", svg: "image/svg+xml", woff2: "font/woff2" };
+/** Secret in the addresses of a local stack's logs. */
+const LOG_SECRET = /(?<=\/)[0-9a-f]{48}(?=\/api\/)/g;
 const JSON_TYPE = /^application\/(.*\+)?json\b/;
 
 /** A server of the console that answers its calls from a recording. */
@@ -84,7 +86,8 @@ export async function recordConsole({ upstream, headers: credentials, atMs }: Re
   });
   const write = (): void => {
     const sorted = [...answers].sort(([a], [b]) => (a < b ? -1 : 1));
-    writeFileSync(FILE, `${JSON.stringify({ atMs, answers: Object.fromEntries(sorted) } satisfies Recording, undefined, 1)}\n`);
+    const recording = JSON.stringify({ atMs, answers: Object.fromEntries(sorted) } satisfies Recording, undefined, 1);
+    writeFileSync(FILE, `${recording.replaceAll(LOG_SECRET, "secret")}\n`);
   };
   return { ...served, atMs, unknown: [], write };
 }
