@@ -9,11 +9,13 @@ const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const THEMES = ["light", "dark"] as const;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
+/** Time of one step, for machines with little to spare. */
+const STEP_MS = 120_000;
 
 describe.runIf(chromium !== undefined)("the console's pages of a project as a whole", () => {
   let console: ConsoleStack;
   beforeAll(async () => {
-    console = await startConsoleStack(chromium ?? "");
+    console = await startConsoleStack(chromium ?? "", { stepMs: STEP_MS });
     const { client } = console.access;
     for (const [name, script] of [
       ["works", "exit 0"],

@@ -15,6 +15,8 @@ const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const VIEWER = { name: "vera", password: "a password of hers" };
+/** Time of one step, for machines with little to spare. */
+const STEP_MS = 120_000;
 
 /** Pages of the platform, and a text that each shows to an admin. */
 const PAGES = [
@@ -35,7 +37,7 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
       const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
       return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
     };
-    console = await startConsoleStack(chromium ?? "", { flags: ["--no-example", "--auth"], credentials });
+    console = await startConsoleStack(chromium ?? "", { flags: ["--no-example", "--auth"], credentials, stepMs: STEP_MS });
     const { folder } = console.stack;
     admin = { name: "admin", password: readFileSync(join(folder, "secrets", "admin-password"), "utf8").trim() };
     const program = join(root, "services/admin/dist/accounts/main.js");

@@ -13,7 +13,8 @@ interface CardPageProps {
 /** Frame of a page that consists of cards. */
 export function CardPage({ title, acts, tabs, children }: CardPageProps) {
   return (
-    <div className={styles.page}>
+    // Focusable, so that keys scroll a page without buttons.
+    <div className={styles.page} role="region" aria-label={title} tabIndex={0}>
       <header className={styles.header}>
         <h1 className={styles.title}>{title}</h1>
         {acts}
