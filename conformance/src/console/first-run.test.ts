@@ -1,8 +1,6 @@
 import { waitForEnd } from "../stack/executions.js";
 import { registerMapTask } from "../stack/map-task.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { WorkflowMetadata_OnFailurePolicy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
@@ -15,23 +13,7 @@ import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
-const PATIENT = { timeout: 60_000 };
 const FAILED_NODES = Number(process.env["CONSOLE_FAILED_NODES"] ?? 40);
-/** Tries to read what belongs to the console and to leave its frame, and says what it could do. */
-const HOSTILE_DECK = `<!doctype html><body><script>
-const tried = [];
-const attempt = async (name, act) => {
-  try { await act(); tried.push(name + " done"); } catch { tried.push(name + " refused"); }
-};
-(async () => {
-  await attempt("cookie", () => document.cookie);
-  await attempt("storage", () => localStorage.getItem("flyte-ts.preferences"));
-  await attempt("parent", () => parent === window ? Promise.reject(new Error()) : parent.document.title);
-  await attempt("navigation", () => { if (top === window) throw new Error(); top.location = "https://evil.example/"; });
-  await attempt("call", () => fetch("/api/v1/projects"));
-  document.body.append(tried.join(", "));
-})();
-</script>`;
 const execution = (name: string): string => `${SCOPE}/executions/${name}`;
 
 describe.runIf(chromium !== undefined)("the console of a local stack", () => {
@@ -153,36 +135,6 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     });
   }, 300_000);
 
-  test("a hostile deck runs without the origin of the console", async () => {
-    await start("deck", "sleep 300");
-    const id = { executionId: { ...TARGET, name: "deck" }, nodeId: "n0" };
-    const { signedUrl, nativeUrl } = await access.client.dataProxy.createUploadLocation({
-      project: TARGET.project,
-      domain: TARGET.domain,
-      filename: "deck.html",
-      filenameRoot: "decks",
-    });
-    expect((await fetch(signedUrl, { method: "PUT", body: HOSTILE_DECK })).status).toBe(200);
-    await expect.poll(async () => (await access.client.admin.getNodeExecution({ id })).closure?.phase, PATIENT).toBe(Phase.RUNNING);
-    await access.client.admin.createNodeEvent({ event: { id, phase: Phase.SUCCEEDED, occurredAt: timestampNow(), deckUri: nativeUrl } });
-    await journey(async ({ page, open }) => {
-      const foreign: string[] = [];
-      page.on("request", (request) => {
-        if (!request.url().startsWith(origin)) foreign.push(request.url());
-      });
-      await open(`${execution("deck")}?tab=timeline&node=n0&pane=deck`);
-      const deck = page.frameLocator('iframe[title="Deck of n0"]');
-      await deck.getByText("cookie refused, storage refused, parent refused, navigation refused, call refused").waitFor();
-      expect(new URL(page.url()).pathname).toBe(`/console${execution("deck")}`);
-      expect(foreign).toEqual([]);
-      // Opened alone, it has no origin either.
-      await page.goto(`${origin}/console/deck/${TARGET.project}/${TARGET.domain}/deck/n0`);
-      await page.getByText(/^cookie refused, storage refused.*call refused$/).waitFor();
-    });
-    await access.client.admin.terminateExecution({ id: id.executionId, cause: "the journey is over" });
-    await ended("deck");
-  });
-
   test("an abort needs a cause, which the page then shows", async () => {
     await start("sleeps", "sleep 300");
     await journey(async ({ page, open, expectSound }) => {
@@ -198,24 +150,6 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByRole("button", { name: "Recover from here" }).waitFor();
     });
     await ended("sleeps");
-  });
-
-  test("a page says that its data are old while admin is away, and goes on by itself", async () => {
-    await start("waits", "sleep 300");
-    await journey(async ({ page, open }) => {
-      await open(`${execution("waits")}?tab=timeline`);
-      const row = (name: RegExp) => page.getByRole("treegrid").getByRole("row", { name });
-      await row(/n0/).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
-      const isOld = page.getByText(/^Data are .* old$/).waitFor();
-      for (const pid of stack.pids("admin")) process.kill(pid, "SIGKILL");
-      await isOld;
-      await page.getByText("Live", { exact: true }).waitFor({ timeout: 60_000 });
-      await access.client.admin.terminateExecution({ id: { ...TARGET, name: "waits" }, cause: "the journey is over" });
-      await row(/n0.*[Aa]borted/).waitFor({ timeout: 60_000 });
-      await expect.poll(() => page.getByText(/Aborted.*the journey is over/).count()).toBe(1);
-    });
-    await ended("waits");
   });
 
   test("a schedule is deactivated, and a trigger is made, paused and deleted", async () => {

@@ -15,6 +15,11 @@ const settings = z.strictObject({
        * `https://my-bucket.s3.amazonaws.com`.
        */
       blobOrigins: httpPolicySettings.allowedOrigins,
+      /**
+       * Origins from which decks may load scripts, styles, images and fonts, such as
+       * `https://cdn.plot.ly`. Empty: a deck contains all that it shows.
+       */
+      deckOrigins: httpPolicySettings.allowedOrigins,
     })
     .prefault({}),
 });

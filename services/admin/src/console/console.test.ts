@@ -37,7 +37,7 @@ beforeAll(async () => {
   symlinkSync(outside, join(folder, "assets", "out"));
   symlinkSync("main-abc123.js", join(folder, "assets", "inside.js"));
   symlinkSync("/nowhere", join(folder, "broken"));
-  const httpRoutes = await consoleRoutes({ folder, blobOrigins: ["https://bucket.example"] }, deps);
+  const httpRoutes = await consoleRoutes({ folder, blobOrigins: ["https://bucket.example"], deckOrigins: [] }, deps);
   server = createRpcServer({ logger, services: [], httpRoutes });
   ({ port } = await server.listen({ host: "127.0.0.1", port: 0 }));
   writeFileSync(join(folder, "assets", "changed-1.txt"), "after the start");
@@ -168,7 +168,9 @@ test("a file that appeared or changed after the start is not served", async () =
 });
 
 test("without a folder there is no console; a folder without an index is an error", async () => {
-  expect(await consoleRoutes({ folder: "", blobOrigins: [] }, deps)).toEqual([]);
-  await expect(consoleRoutes({ folder: join(folder, "assets"), blobOrigins: [] }, deps)).rejects.toThrow(/has no index.html/);
-  expect(await consoleRoutes({ folder: join(outside, "none"), blobOrigins: [] }, deps)).toEqual([]);
+  expect(await consoleRoutes({ folder: "", blobOrigins: [], deckOrigins: [] }, deps)).toEqual([]);
+  await expect(consoleRoutes({ folder: join(folder, "assets"), blobOrigins: [], deckOrigins: [] }, deps)).rejects.toThrow(
+    /has no index.html/,
+  );
+  expect(await consoleRoutes({ folder: join(outside, "none"), blobOrigins: [], deckOrigins: [] }, deps)).toEqual([]);
 });

@@ -28,7 +28,11 @@ let admin: ServedAdmin;
 beforeAll(async () => {
   writeFileSync(join(folder, "index.html"), "<!doctype html><title>console</title>");
   database = await adminDatabase();
-  admin = await serveAdmin({ db: database.db, blobs, config: adminConfigSchema.parse({ console: { folder } }) });
+  admin = await serveAdmin({
+    db: database.db,
+    blobs,
+    config: adminConfigSchema.parse({ console: { folder, deckOrigins: ["https://cdn.example"] } }),
+  });
   await insertExecution(database.db, bareExecution("e0"));
   const id = (await findExecutionId(database.db, { project: "p", domain: "d", name: "e0" })) ?? 0n;
   for (const node of ["there", "large", "away", "missing"]) {
@@ -48,7 +52,9 @@ test("a deck is a page without an origin", async () => {
   const answer = await get("p/d/e0/there");
   expect([answer.status, await answer.text()]).toEqual([200, DECK]);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(answer.headers.get("content-security-policy")).toMatch(/^sandbox allow-scripts; default-src 'none';.*frame-ancestors 'self'$/);
+  expect(answer.headers.get("content-security-policy")).toBe(
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' https://cdn.example; style-src 'unsafe-inline' https://cdn.example; img-src data: blob: https://cdn.example; font-src data: https://cdn.example; frame-ancestors 'self'",
+  );
   expect(answer.headers.get("cache-control")).toBe("private, no-store");
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   expect(answer.headers.get("x-frame-options")).toBeNull();

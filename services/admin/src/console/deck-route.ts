@@ -5,7 +5,8 @@ import { type BlobStore, BlobError, BlobTooLargeError } from "@flyte-ts/blobstor
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { Code, type HttpContext, type HttpRoute, httpStatusOf, RpcError, toRpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-import { DECK_HEADERS } from "./security-headers.js";
+import type { ConsoleConfig } from "./config.js";
+import { deckHeaders } from "./security-headers.js";
 
 export interface DeckDeps {
   readonly blobs: Pick<BlobStore, "get">;
@@ -24,7 +25,8 @@ const SEND_MS = 60_000;
  * Serves the deck of a node, which its task wrote, to viewers of its execution. The path names the
  * node and not the blob, so a request cannot make admin read anything else.
  */
-export function deckRoute({ blobs, logger }: DeckDeps): HttpRoute {
+export function deckRoute(config: Pick<ConsoleConfig, "deckOrigins">, { blobs, logger }: DeckDeps): HttpRoute {
+  const baseHeaders = deckHeaders(config);
   const decks = new Semaphore(MAX_DECKS);
   const send = async (request: IncomingMessage, response: ServerResponse, context: HttpContext): Promise<void> => {
     if (request.method !== "GET") throw new RpcError(Code.UNIMPLEMENTED, "only GET is supported");
@@ -34,7 +36,7 @@ export function deckRoute({ blobs, logger }: DeckDeps): HttpRoute {
     if (uri === "") throw new RpcError(Code.NOT_FOUND, "the node has no deck");
     await decks.run(async () => {
       const deck = await readDeck(blobs, uri);
-      response.writeHead(200, { ...DECK_HEADERS, "Content-Type": "text/html; charset=utf-8", "Content-Length": deck.length });
+      response.writeHead(200, { ...baseHeaders, "Content-Type": "text/html; charset=utf-8", "Content-Length": deck.length });
       const timer = setTimeout(() => response.destroy(), SEND_MS);
       response.end(deck);
       if (!response.closed) await once(response, "close");
@@ -49,7 +51,7 @@ export function deckRoute({ blobs, logger }: DeckDeps): HttpRoute {
         const error = toRpcError(thrown);
         if (!(thrown instanceof RpcError)) logger.error({ err: thrown, path: context.path }, "a deck could not be sent");
         if (response.headersSent) return void response.destroy();
-        const headers = { ...DECK_HEADERS, "Content-Type": "text/plain; charset=utf-8" };
+        const headers = { ...baseHeaders, "Content-Type": "text/plain; charset=utf-8" };
         response.writeHead(httpStatusOf(error.code), headers).end(`${error.message}\n`);
       }),
   };

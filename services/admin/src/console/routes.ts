@@ -44,5 +44,5 @@ export async function consoleRoutes(config: ConsoleConfig, deps: DeckDeps): Prom
     if (file === undefined) return sendText(response, 404, headers);
     await sendFile(file, request, response, { ...headers, "Cache-Control": isAsset ? UNCHANGING : REVALIDATED });
   };
-  return [deckRoute(deps), ...[ROOT, `${ROOT}/`].map((path) => ({ path, public: true, handle }))];
+  return [deckRoute(config, deps), ...[ROOT, `${ROOT}/`].map((path) => ({ path, public: true, handle }))];
 }

@@ -31,21 +31,26 @@ export function securityHeaders({ blobOrigins }: Pick<ConsoleConfig, "blobOrigin
 
 /**
  * Headers of a deck, a page that a task wrote. Its scripts run in an opaque origin, also when its
- * address is opened alone: they reach neither the console, nor the API, nor a cookie.
+ * address is opened alone: they reach neither the console, nor the API, nor a cookie. They load
+ * nothing from elsewhere unless the configuration names the origin.
  */
-export const DECK_HEADERS: Readonly<Record<string, string>> = {
-  "Content-Security-Policy": [
+export function deckHeaders({ deckOrigins }: Pick<ConsoleConfig, "deckOrigins">): Readonly<Record<string, string>> {
+  const policy = [
     "sandbox allow-scripts",
     "default-src 'none'",
-    "script-src 'unsafe-inline' 'unsafe-eval' https:",
-    "style-src 'unsafe-inline' https:",
-    "img-src data: blob: https:",
-    "font-src data: https:",
+    ["script-src 'unsafe-inline' 'unsafe-eval'", ...deckOrigins].join(" "),
+    ["style-src 'unsafe-inline'", ...deckOrigins].join(" "),
+    ["img-src data: blob:", ...deckOrigins].join(" "),
+    ["font-src data:", ...deckOrigins].join(" "),
     "frame-ancestors 'self'",
-  ].join("; "),
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "X-Content-Type-Options": "nosniff",
-  "Cache-Control": "private, no-store",
-};
+  ];
+  return {
+    "Content-Security-Policy": policy.join("; "),
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-DNS-Prefetch-Control": "off",
+    "Cache-Control": "private, no-store",
+  };
+}

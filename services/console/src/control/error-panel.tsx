@@ -18,11 +18,13 @@ interface ErrorPanelProps {
   readonly error: Error;
   /** Act that failed: `Executions cannot be listed`. */
   readonly title: string;
+  /** Stands for the whole page, so that its title is the heading of the page. */
+  readonly isPage?: boolean;
   onRetry?(): void;
 }
 
 /** Failed call: what happened, its cause, and the remedy. */
-export function ErrorPanel({ error, title, onRetry }: ErrorPanelProps) {
+export function ErrorPanel({ error, title, isPage = false, onRetry }: ErrorPanelProps) {
   const { session } = useApp();
   const code = error instanceof RestError ? error.code : undefined;
   const remedy = (code === undefined ? undefined : REMEDIES[code]) ?? "Try again. If it stays, the server's log says more.";
@@ -32,7 +34,7 @@ export function ErrorPanel({ error, title, onRetry }: ErrorPanelProps) {
         <Icon name="warn" />
       </span>
       <div className={styles.text}>
-        <strong>{title}</strong>
+        {isPage ? <h1 className={styles.heading}>{title}</h1> : <strong>{title}</strong>}
         <p className={styles.cause}>{error.message}</p>
         <p>{remedy}</p>
       </div>

@@ -13,5 +13,5 @@ export function NotFound() {
 
 /** Page that failed. */
 export function PageError({ error, reset }: ErrorComponentProps) {
-  return <ErrorPanel title="The page failed" error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />;
+  return <ErrorPanel title="The page failed" isPage error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />;
 }

@@ -59,7 +59,7 @@ function Log({ client, source, waiting, line, onLine }: LogPanelProps & { readon
         <SearchBox client={client} query={query} onQuery={setQuery} />
         <LogStatus summary={summary} live={live} />
       </LogBar>
-      <LogNotice client={client} waiting={waiting} onRetry={() => client.open(source, location.origin)} />
+      <LogNotice client={client} waiting={waiting} onRetry={() => client.open(source, { origin: location.origin })} />
       {hasLines && (
         <LineList
           client={client}

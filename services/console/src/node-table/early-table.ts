@@ -11,14 +11,15 @@ let early: { readonly path: string; readonly client: NodeTableClient; readonly t
 
 /**
  * Begins to read the node table of the execution at this address, so that it arrives while the
- * scripts of the page do. Returns false at another address.
+ * scripts of the page do. A page in the background reads it once: pages that are opened together
+ * leave connections for their scripts. Returns false at another address.
  */
-export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" | "origin">): boolean {
+export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" | "origin">, isHidden: boolean): boolean {
   const [, project, domain, name] = PAGE.exec(pathname) ?? [];
   if (project === undefined || domain === undefined || name === undefined) return false;
   const path = encodedNodeTablePath([project, domain, name]);
   const client = startNodeTable();
-  client.open({ path, origin });
+  client.open({ path, origin, isFollowed: !isHidden });
   early = { path, client, timer: setTimeout(() => takeEarlyTable(path)?.close(), UNUSED_MS) };
   return true;
 }

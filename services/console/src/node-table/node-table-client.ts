@@ -30,7 +30,7 @@ export interface NodeTableClient {
   readonly live: Store<LiveState | undefined>;
   readonly failure: Store<StreamFailure | undefined>;
   /** Reads a table; continues where it was if it is the path read before. */
-  open(table: { readonly path: string; readonly origin?: string; readonly clockSkewMs?: number }): void;
+  open(table: { readonly path: string; readonly origin?: string; readonly clockSkewMs?: number; readonly isFollowed?: boolean }): void;
   /** Ends the stream, as for a tab that is hidden; `open` continues it. */
   pause(): void;
   show(parts: ShownParts): void;

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "react";
 import { useApp } from "../../app/app.js";
 import { renewStream } from "../../session/renew-stream.js";
-import { pauseWhileHidden } from "../../session/pause-while-hidden.js";
+import { joinTabs } from "../../session/connection-share.js";
+import { holdConnection } from "../../session/hold-connection.js";
 import type { LogClient } from "../session/log-client.js";
 import type { LogSource } from "../session/protocol.js";
 import { startLog } from "../start-worker.js";
@@ -12,14 +13,17 @@ export function useLogClient({ project, domain, name, node, attempt, item, conta
   const [client, setClient] = useState<LogClient>();
   useEffect(() => {
     const log = startLog();
-    const open = (): void => log.open({ project, domain, name, node, attempt, item, container }, location.origin);
-    const stop = pauseWhileHidden(() => log.pause(), open);
-    const stopRenewing = renewStream(log, session, open);
-    open();
+    const source = { project, domain, name, node, attempt, item, container };
+    const connection = holdConnection({
+      stream: { live: log.live, open: (isFollowed) => log.open(source, { origin: location.origin, isFollowed }), pause: () => log.pause() },
+      join: joinTabs,
+      isOpen: false,
+    });
+    const stopRenewing = renewStream(log, session, () => connection.open());
     setClient(log);
     return () => {
       stopRenewing();
-      stop();
+      connection.end();
       log.close();
       setClient(undefined);
     };

@@ -21,7 +21,7 @@ export interface LogClient {
   /** Error that ended the stream for good; `code` is a code of gRPC. */
   readonly failure: Store<{ readonly code: number; readonly message: string } | undefined>;
   /** Follows a log; continues where it was if it is the one followed before. */
-  open(source: LogSource, origin?: string): void;
+  open(source: LogSource, how?: { readonly origin?: string; readonly isFollowed?: boolean }): void;
   /** Ends the stream, as for a tab that is hidden; `open` continues it. */
   pause(): void;
   show(from: number, to: number): void;
@@ -68,9 +68,9 @@ export function connectLog(worker: LogWorker): LogClient {
   };
   return {
     ...stores,
-    open: (source, origin) => {
+    open: (source, how = {}) => {
       stores.failure.set(undefined);
-      send({ kind: "open", source, ...(origin !== undefined && { origin }) });
+      send({ kind: "open", source, ...how });
     },
     pause: () => send({ kind: "pause" }),
     show,

@@ -20,6 +20,13 @@ export interface LogSessionOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+interface FollowOptions {
+  readonly origin?: string;
+  /** Default true; otherwise the stream ends after what there is. */
+  readonly isFollowed?: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Worker's side of a log: reads its stream into a store, and answers requests of the page. */
 export class LogSession {
   readonly #options: LogSessionOptions;
@@ -44,7 +51,7 @@ export class LogSession {
 
   receive(request: LogRequest): void {
     const { post } = this.#options;
-    if (request.kind === "open") this.#open(request.source, request.origin);
+    if (request.kind === "open") this.#open(request);
     else if (request.kind === "pause") this.#stream?.abort();
     else if (request.kind === "show") this.#show(request.from, request.to);
     else if (request.kind === "search") this.#search.begin(request.query);
@@ -53,7 +60,7 @@ export class LogSession {
   }
 
   /** Follows a log; continues after the last message if it is the one followed before. */
-  #open(source: LogSource, origin: string | undefined): void {
+  #open({ source, ...how }: LogRequest & { readonly kind: "open" }): void {
     this.#stream?.abort();
     const identity = JSON.stringify(source);
     if (identity !== this.#source) {
@@ -62,15 +69,15 @@ export class LogSession {
     this.#summarize();
     if (this.#state.hasEnded) return;
     this.#stream = new AbortController();
-    void this.#follow(source, origin, this.#stream.signal);
+    void this.#follow(source, { ...how, signal: this.#stream.signal });
   }
 
-  async #follow({ project, domain, name, node, ...query }: LogSource, origin: string | undefined, signal: AbortSignal): Promise<void> {
+  async #follow({ project, domain, name, node, ...query }: LogSource, { origin, isFollowed = true, signal }: FollowOptions): Promise<void> {
     const { post, now, schedule, clientOf = clientByFetch, sleep } = this.#options;
     const client = clientOf(origin);
     const path = pathOf("api/v1/follow/log", project, domain, name, node);
     const first = this.#cursor;
-    const parameters = { attempt: query.attempt, item: query.item, container: query.container };
+    const parameters = { attempt: query.attempt, item: query.item, container: query.container, ...(!isFollowed && { no_follow: true }) };
     async function* open(last: string, opened: AbortSignal) {
       const cursor = last === "" ? first : last;
       for await (const bytes of client.stream(path, {

@@ -36,6 +36,8 @@ export type PageMessage =
       readonly origin?: string;
       /** Time of the server less that of the browser. */
       readonly clockSkewMs: number;
+      /** Default true; otherwise the stream ends once the table is complete. */
+      readonly isFollowed?: boolean;
     }
   /** Ends the stream; the table stays, and `open` continues it. */
   | { readonly kind: "pause" }

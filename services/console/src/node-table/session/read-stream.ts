@@ -11,12 +11,13 @@ export interface ReadStreamOptions {
 
 /** Makes a reader of node tables that resumes after the last cursor when the stream breaks. */
 export function createReadStream({ clientOf = clientByFetch, sleep }: ReadStreamOptions = {}): ReadStream {
-  return ({ path, origin, cursor: first, signal, begin, onState }) => {
+  return ({ path, origin, cursor: first, isFollowed, signal, begin, onState }) => {
     const client = clientOf(origin);
     async function* open(last: string, opened: AbortSignal): AsyncGenerator<{ message: NodeTableChunk; cursor: string }, void> {
       begin();
       const cursor = last === "" ? first : last;
-      for await (const bytes of client.stream(path, { query: { cursor: cursor === "" ? undefined : cursor }, signal: opened })) {
+      const query = { cursor: cursor === "" ? undefined : cursor, no_follow: isFollowed ? undefined : true };
+      for await (const bytes of client.stream(path, { query, signal: opened })) {
         const message = readChunk(bytes);
         yield { message, cursor: message.cursor };
       }

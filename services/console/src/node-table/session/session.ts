@@ -18,6 +18,8 @@ export type ReadStream = (options: {
   readonly path: string;
   readonly origin?: string;
   readonly cursor: string;
+  /** Waits for changes after the table is complete. */
+  readonly isFollowed: boolean;
   readonly signal: AbortSignal;
   readonly begin: () => void;
   readonly onState: (state: LiveState) => void;
@@ -76,7 +78,7 @@ export class TableSession {
     this.#pace.flush();
   }
 
-  #open({ path, origin, clockSkewMs }: PageMessage & { kind: "open" }): void {
+  #open({ path, origin, clockSkewMs, isFollowed = true }: PageMessage & { kind: "open" }): void {
     this.#stream?.abort();
     this.#clockSkewMs = clockSkewMs;
     if (path !== this.#path) {
@@ -86,12 +88,13 @@ export class TableSession {
     }
     if (this.#reader.hasEnded) return;
     this.#stream = new AbortController();
-    void this.#follow(this.#stream.signal, origin);
+    void this.#follow({ isFollowed, signal: this.#stream.signal, ...(origin !== undefined && { origin }) });
   }
 
-  async #follow(signal: AbortSignal, origin: string | undefined): Promise<void> {
+  async #follow(how: Pick<Parameters<ReadStream>[0], "isFollowed" | "signal" | "origin">): Promise<void> {
     const { read, post } = this.#options;
-    const source = { path: this.#path, cursor: this.#reader.cursor, signal, ...(origin !== undefined && { origin }) };
+    const { signal } = how;
+    const source = { path: this.#path, cursor: this.#reader.cursor, ...how };
     const begin = (): void => this.#reader.beginConnection();
     const onState = (state: LiveState): void => post({ kind: "live", state }, []);
     try {

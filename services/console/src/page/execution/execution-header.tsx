@@ -81,7 +81,7 @@ export function ExecutionHeader({ executionKey: key, row, execution }: Execution
       {execution?.closure?.abortMetadata?.cause !== undefined && (
         <p className={styles.cause}>
           Aborted{execution.closure.abortMetadata.principal ? ` by ${execution.closure.abortMetadata.principal}` : ""}:{" "}
-          {execution.closure.abortMetadata.cause}
+          <bdi>{execution.closure.abortMetadata.cause}</bdi>
         </p>
       )}
     </header>

@@ -20,6 +20,9 @@ import { useReadOnChange } from "./timeline/use-read-on-change.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions/$name");
 
+/** Views whose whole content scrolls: a region that scrolls can be reached with the keyboard. */
+const SCROLLED: ReadonlySet<string> = new Set(["io", "settings", "json"]);
+
 /** An execution: its header, and a view of it. */
 export function ExecutionPage() {
   const app = useApp();
@@ -31,8 +34,9 @@ export function ExecutionPage() {
   const client = useTableStream(nodeTablePath(key));
   useReadOnChange(client, key);
   const failed = data !== undefined && data.row.look.kind === "bad";
+  const hasErrors = failed || data?.row.look.kind === "stop";
   const tab = shownTab(search.tab, data?.row.look);
-  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: failed && tab === "errors" });
+  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: hasErrors && tab === "errors" });
   const failedNodes = (failures.data?.groups ?? []).reduce((sum, { count = 0 }) => sum + count, 0);
   usePageTitle(name);
   const change = (next: Partial<ExecutionSearch>): void =>
@@ -52,17 +56,19 @@ export function ExecutionPage() {
         <ErrorPanel title="The execution cannot be shown" error={error} onRetry={() => void refetch()} />
       </div>
     );
-  const tabs = TAB_TITLES.filter(({ id }) => id !== "errors" || failed || data?.row.look.kind === "stop").map(({ id, title }) => ({
+  const tabs = TAB_TITLES.filter(({ id }) => id !== "errors" || hasErrors).map(({ id, title }) => ({
     id,
     title,
     ...(id === "errors" && failedNodes > 0 && { count: String(failedNodes) }),
     search: executionSearch.write({ ...search, tab: id }),
   }));
+  // The other views have parts that scroll by themselves.
+  const shown = TAB_TITLES.find(({ id }) => id === tab && SCROLLED.has(id));
   return (
     <div className={styles.page}>
       <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
-      <div className={styles.content}>
+      <div className={styles.content} {...(shown !== undefined && { tabIndex: 0, role: "region", "aria-label": shown.title })}>
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}
         <Suspense>
           {data !== undefined && tab === "errors" && (

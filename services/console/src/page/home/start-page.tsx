@@ -10,7 +10,7 @@ export function StartPage() {
   const { scope } = usePreferences();
   const { data, error, refetch } = useQuery({ ...projectsQuery(useApp()), enabled: scope === undefined });
   if (scope !== undefined) return <Navigate to={SCOPE_PATH} params={scope} replace />;
-  if (error !== null) return <ErrorPanel title="The projects cannot be listed" error={error} onRetry={() => void refetch()} />;
+  if (error !== null) return <ErrorPanel title="The projects cannot be listed" isPage error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return null;
   const [first] = data.projects ?? [];
   const domain = first?.domains?.[0]?.id;

@@ -30,7 +30,7 @@ export function LaunchPlanPage() {
   usePageTitle(name);
   const error = versions.error ?? runs.error;
   if (error !== null)
-    return <ErrorPanel title={`The launch plan ${name} cannot be shown`} error={error} onRetry={() => void versions.refetch()} />;
+    return <ErrorPanel title={`The launch plan ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const plan = versions.data?.find(isActive) ?? versions.data?.[0];
   const workflow = plan?.spec?.workflowId?.name;
   const schedule = plan && scheduleText(plan);

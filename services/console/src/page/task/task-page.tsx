@@ -28,7 +28,7 @@ export function TaskPage() {
   usePageTitle(name);
   const error = versions.error ?? runs.error;
   if (error !== null)
-    return <ErrorPanel title={`The task ${name} cannot be shown`} error={error} onRetry={() => void versions.refetch()} />;
+    return <ErrorPanel title={`The task ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const template = versions.data?.[0]?.closure?.compiledTask?.template;
   const rows = versions.data?.map(
     ({ id, closure, shortDescription = "" }): VersionRow => ({
@@ -46,7 +46,11 @@ export function TaskPage() {
       facts={
         <>
           {template?.type !== undefined && <Pill>{template.type}</Pill>}
-          {template?.container?.image !== undefined && <span>Image {template.container.image}</span>}
+          {template?.container?.image !== undefined && (
+            <span>
+              Image <bdi>{template.container.image}</bdi>
+            </span>
+          )}
         </>
       }
       tab={search.tab}

@@ -34,7 +34,7 @@ export function WorkflowPage() {
   usePageTitle(name);
   const error = versions.error ?? runs.error ?? plans.error;
   if (error !== null)
-    return <ErrorPanel title={`The workflow ${name} cannot be shown`} error={error} onRetry={() => void versions.refetch()} />;
+    return <ErrorPanel title={`The workflow ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const rows = versions.data?.map(
     ({ id, closure, shortDescription = "" }): VersionRow => ({
       version: id?.version ?? "",
@@ -52,7 +52,7 @@ export function WorkflowPage() {
       facts={
         rows?.[0] !== undefined && (
           <span>
-            Latest version {rows[0].version} of <Time timeMs={rows[0].createdMs} />
+            Latest version <bdi>{rows[0].version}</bdi> of <Time timeMs={rows[0].createdMs} />
           </span>
         )
       }

@@ -4,7 +4,8 @@ import { takeEarlyTable } from "../../../node-table/early-table.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { startNodeTable } from "../../../node-table/start-worker.js";
 import { renewStream } from "../../../session/renew-stream.js";
-import { pauseWhileHidden } from "../../../session/pause-while-hidden.js";
+import { joinTabs } from "../../../session/connection-share.js";
+import { holdConnection } from "../../../session/hold-connection.js";
 
 /**
  * Follows the table at a path of the API while the component is there; undefined before the first
@@ -16,12 +17,18 @@ export function useTableStream(path: string): NodeTableClient | undefined {
   useEffect(() => {
     const early = takeEarlyTable(path);
     const table = early ?? startNodeTable();
-    const open = (): void => table.open({ path, origin: location.origin, clockSkewMs: clock.now() - Date.now() });
-    const stop = pauseWhileHidden(() => table.pause(), open);
-    // A table that was opened early is on its way, unless it has failed.
-    if (early === undefined || early.failure.get() !== undefined) open();
+    const connection = holdConnection({
+      stream: {
+        live: table.live,
+        open: (isFollowed) => table.open({ path, origin: location.origin, clockSkewMs: clock.now() - Date.now(), isFollowed }),
+        pause: () => table.pause(),
+      },
+      join: joinTabs,
+      // A table that was opened early is on its way, unless it has failed.
+      isOpen: early !== undefined && early.failure.get() === undefined,
+    });
     setClient(table);
-    const stopRenewing = renewStream(table, session, open);
+    const stopRenewing = renewStream(table, session, () => connection.open());
     const ignore = table.live.subscribe(() => {
       const live = table.live.get();
       stream.setBrokenSince(table, live?.kind === "reconnecting" ? live.since : undefined);
@@ -30,7 +37,7 @@ export function useTableStream(path: string): NodeTableClient | undefined {
       ignore();
       stopRenewing();
       stream.setBrokenSince(table, undefined);
-      stop();
+      connection.end();
       table.close();
       setClient(undefined);
     };
