@@ -10,6 +10,8 @@ import { openWatchedPage, startBrowser, type WatchedPage } from "./console-brows
 
 export interface ConsoleStackOptions {
   readonly flags?: readonly string[];
+  /** Further variables of the stack. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Credentials of the client, from the secrets of the stack. */
   readonly credentials?: (stack: RunningStack) => Pick<ChannelOptions, "metadata">;
   /** Settings of each journey's browser context. */
@@ -31,7 +33,10 @@ export interface ConsoleStack {
 
 /** @param chromium program of the browser */
 export async function startConsoleStack(chromium: string, options: ConsoleStackOptions = {}): Promise<ConsoleStack> {
-  const [stack, browser]: [RunningStack, Browser] = await Promise.all([startStack(options.flags), startBrowser(chromium)]);
+  const [stack, browser]: [RunningStack, Browser] = await Promise.all([
+    startStack(options.flags, options.environment),
+    startBrowser(chromium),
+  ]);
   const access = connectToStack(stack, options.credentials?.(stack));
   const origin = `http://localhost:${stack.api}`;
   return {

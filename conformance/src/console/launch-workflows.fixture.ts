@@ -1,12 +1,13 @@
 import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import type { FlyteClient } from "@flyte-ts/client";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { LiteralSchema, PrimitiveSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { BlobType_BlobDimensionality, type LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type NodeSchema, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { TARGET } from "../stack/shell-tasks.js";
 
 type TypeInit = MessageInitShape<typeof LiteralTypeSchema>;
+type PrimitiveInit = MessageInitShape<typeof PrimitiveSchema>;
 type NodeInit = MessageInitShape<typeof NodeSchema>;
 
 const simple = (value: SimpleType, more: object = {}): TypeInit => ({ type: { case: "simple", value }, ...more });
@@ -69,6 +70,14 @@ export async function registerTypedWorkflow(client: FlyteClient, name: string): 
   const value = { case: "primitive", value: { value: { case: "stringValue", value: "as ever" } } } as const;
   const defaults = { note: { value: { case: "scalar", value: { value } } } } as const;
   await register(client, { name, types: INPUT_TYPES, defaults, nodes: [SLEEP] });
+}
+
+/** Registers a workflow with an integer and a text, which have defaults, that runs no pod. */
+export async function registerNoted(client: FlyteClient, name: string): Promise<void> {
+  const primitive = (value: PrimitiveInit["value"]) =>
+    ({ value: { case: "scalar", value: { value: { case: "primitive", value: { value } } } } }) as const;
+  const defaults = { count: primitive({ case: "integer", value: 4n }), note: primitive({ case: "stringValue", value: "as ever" }) };
+  await register(client, { name, types: { count: INPUT_TYPES.count, note: INPUT_TYPES.note }, defaults, nodes: [SLEEP] });
 }
 
 /** Registers a workflow that waits for a text and then for an approval. */
