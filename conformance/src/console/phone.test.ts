@@ -22,17 +22,18 @@ type Activate = (control: Locator) => Promise<void>;
 const byTap: Activate = (control) => control.tap();
 
 /** A tree keeps the focus and names its current row. */
-const IS_REACHED = `(element) => {
-  const { activeElement } = element.ownerDocument;
-  return activeElement === element || (element.id !== "" && activeElement?.getAttribute("aria-activedescendant") === element.id);
-}`;
+const isReached = (control: Locator): Promise<boolean> =>
+  control.evaluate((element) => {
+    const { activeElement } = element.ownerDocument;
+    return activeElement === element || (element.id !== "" && activeElement?.getAttribute("aria-activedescendant") === element.id);
+  });
 
 /** Moves the focus to a control by Tab, and within a tree by the arrows, then presses Enter. */
 const byKeys: Activate = async (control) => {
   const page = control.page();
   await control.waitFor();
   for (let presses = 0; presses < MAX_PRESSES; presses++) {
-    if ((await control.evaluate(IS_REACHED)) === true) return page.keyboard.press("Enter");
+    if (await isReached(control)) return page.keyboard.press("Enter");
     const isRow = (await control.getAttribute("role")) === "row";
     const isInTree = isRow && (await page.locator('[role="treegrid"]:focus-within').count()) > 0;
     await page.keyboard.press(isInTree ? "ArrowDown" : "Tab");
