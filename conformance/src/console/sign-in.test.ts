@@ -1,20 +1,16 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { create, toJson } from "@bufbuild/protobuf";
-import { clientCredentials } from "@flyte-ts/auth";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { root } from "../repository.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import type { RunningStack } from "../stack/stack-fixture.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
+import { type ConsoleStack, programCredentials, runAccounts, startConsoleStack } from "./console-stack.fixture.js";
 import { registerGates, registerNoted } from "./launch-workflows.fixture.js";
 
 const chromium = findChromium();
@@ -31,23 +27,13 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", { 
   let close: ConsoleStack["close"] | undefined;
   let admin: { readonly name: string; readonly password: string };
 
-  /** Runs the accounts command on the stack's database. */
-  function accounts(args: readonly string[], input = ""): void {
-    const program = join(root, "services/admin/dist/accounts/main.js");
-    execFileSync(process.execPath, [program, ...args, "--config", join(stack.folder, "config", "admin.yaml")], { input });
-  }
-
   beforeAll(async () => {
-    const credentials = ({ api, folder }: RunningStack) => {
-      const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
-      return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
-    };
     const environment = { FLYTE_TS_ADMIN_AUTH__BUILTIN__ACCESSTOKENSECONDS: String(TOKEN_SECONDS) };
-    const options = { flags: ["--no-example", "--auth"], credentials, environment, stepMs: 90_000 };
+    const options = { flags: ["--no-example", "--auth"], credentials: programCredentials, environment, stepMs: 90_000 };
     ({ stack, access, origin, journey, close } = await startConsoleStack(chromium ?? "", options));
     admin = { name: "admin", password: readFileSync(join(stack.folder, "secrets", "admin-password"), "utf8").trim() };
-    accounts(["user", VIEWER.name], VIEWER.password);
-    accounts(["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
+    runAccounts(stack, ["user", VIEWER.name], VIEWER.password);
+    runAccounts(stack, ["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
     const launchPlan = await registerShellWorkflow(access.client, "journeys.long", [{ id: "n0", script: "sleep 300", after: [] }]);
     await access.client.admin.createExecution({ ...TARGET, name: "long", spec: { launchPlan, metadata: {} }, inputs: {} });
   }, 300_000);
