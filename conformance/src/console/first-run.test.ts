@@ -88,7 +88,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     await journey(async ({ page, open, expectSound }) => {
       await open(execution("broken"));
       await page.getByRole("heading", { name: `2 kinds of error ${FAILED_NODES} nodes` }).waitFor();
-      await page.getByText("reading").waitFor();
+      await page.getByText("reading", { exact: true }).waitFor();
       await expectSound();
       await page.getByRole("button", { name: /1 node · / }).click();
       const message = page.getByRole("region", { name: "Message" });
@@ -107,8 +107,8 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
   }, 300_000);
 
   test("items of a map are found by their state or index, and lead to their logs", async () => {
-    // More items than the tree shows one by one.
-    const container = { image: "shell:1", command: ["sh", "-c"], args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 17"] };
+    // More items than the tree shows one by one. The last one fails, when all others have begun.
+    const container = { image: "shell:1", command: ["sh", "-c"], args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 239 || { sleep 2; exit 1; }"] };
     const launchPlan = await registerMapTask(access.client, { name: "journeys.map", size: 240, container });
     await access.client.admin.createExecution({ ...TARGET, name: "map", spec: { launchPlan, metadata: {} } });
     await ended("map");
@@ -117,9 +117,9 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.getByRole("button", { name: "Items" }).click();
       const items = page.getByRole("treegrid", { name: "Items" });
       await items.getByRole("row", { name: /^1 failed/ }).click();
-      await items.getByRole("row", { name: /^17\b.*failed/ }).click();
-      await page.getByText("item 17", { exact: true }).waitFor();
-      expect(new URL(page.url()).search).toBe("?tab=timeline&node=n0&item=17&pane=log");
+      await items.getByRole("row", { name: /^239\b.*failed/ }).click();
+      await page.getByText("item 239", { exact: true }).waitFor();
+      expect(new URL(page.url()).search).toBe("?tab=timeline&node=n0&item=239&pane=log");
       await page.getByRole("button", { name: "Items" }).click();
       await page.getByLabel("Index of an item").fill("203");
       await page.keyboard.press("Enter");
@@ -129,8 +129,8 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await open(`${execution("map")}?tab=timeline&node=n0&pane=items`);
       await page.getByRole("treegrid", { name: "Items" }).getByRole("row").first().waitFor();
       await expectSound();
-      await open(`${execution("map")}?tab=timeline&node=n0&item=17&pane=log`);
-      await page.getByText("item 17", { exact: true }).waitFor();
+      await open(`${execution("map")}?tab=timeline&node=n0&item=239&pane=log`);
+      await page.getByText("item 239", { exact: true }).waitFor();
       await expectSound();
     });
   }, 300_000);

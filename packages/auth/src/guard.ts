@@ -26,8 +26,16 @@ export interface AuditedChange {
   readonly context: CallContext;
 }
 
-/** Records how a change ended: OK, refused, or failed. */
-export type FinishAudit = (code: Code, message: string) => Promise<void>;
+/** Result of a change: OK with its response, refused, or failed. */
+export interface AuditedResult {
+  readonly code: Code;
+  /** Empty with OK. */
+  readonly message: string;
+  readonly response?: unknown;
+}
+
+/** Records how a change ended. */
+export type FinishAudit = (result: AuditedResult) => Promise<void>;
 
 export interface GuardOptions {
   readonly table: RuleTable;
@@ -207,11 +215,11 @@ async function withAudit(audit: NonNullable<GuardOptions["audit"]>, change: Audi
   const finishAudit = await audit(change);
   try {
     const response = await run();
-    await finishAudit(Code.OK, "");
+    await finishAudit({ code: Code.OK, message: "", response });
     return response;
   } catch (thrown) {
     const { code, message } = toRpcError(thrown);
-    await finishAudit(code, message);
+    await finishAudit({ code, message });
     throw thrown;
   }
 }

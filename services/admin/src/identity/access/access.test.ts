@@ -236,6 +236,10 @@ test("the audit log records changes, also refused ones, and no reads", async () 
     name: "audited",
     spec: { launch_plan: { name: "lp", version: "v1" } },
   });
+  expect(entries[2]?.identifiers).not.toContain("created");
+  const { id } = await bob.createExecution({ ...launch("audited"), name: "" }, { metadata: { authorization } });
+  const [generated] = (await as(AuditService, "root").listAuditEntries({ subject: "bob", limit: 1 })).entries;
+  expect(JSON.parse(generated?.identifiers ?? "")).toMatchObject({ created: { ...mine, name: id?.name } });
   const all = await as(AuditService, "root").listAuditEntries({ limit: 1_000 });
   expect(all.entries.filter(({ method }) => /\/(Get|List)/.test(method))).toEqual([]);
   expect(all.token).toBe("");

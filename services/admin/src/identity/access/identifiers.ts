@@ -36,9 +36,9 @@ const HOLDERS = [
 ];
 const MAX_LENGTH = 200;
 
-/** Extracts the identifiers of a request for the audit log, without its payload. */
-export function identifiersOf(schema: DescMessage, request: unknown): Readonly<Record<string, unknown>> {
-  return namesIn(schema, request as Fields, 4);
+/** Extracts the identifiers of a request or response for the audit log, without its payload. */
+export function identifiersOf(schema: DescMessage, message: unknown): Readonly<Record<string, unknown>> {
+  return namesIn(schema, message as Fields, 4);
 }
 
 function namesIn(schema: DescMessage, message: Fields, depth: number): Record<string, unknown> {
@@ -56,7 +56,7 @@ function namesIn(schema: DescMessage, message: Fields, depth: number): Record<st
 }
 
 function chosen(message: Fields, oneof: string, name: string): unknown {
-  const { case: given, value } = message[oneof] as { case?: string; value?: unknown };
+  const { case: given, value } = (message[oneof] ?? {}) as { case?: string; value?: unknown };
   return given === name ? value : undefined;
 }
 

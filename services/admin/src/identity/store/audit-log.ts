@@ -27,16 +27,16 @@ export async function insertAuditEntry(db: Queryable, entry: NewAuditEntry): Pro
   return rows[0]?.id;
 }
 
-/** Stores the result of a call. */
+/** Stores the result of a call; `created` is JSON that is added to its identifiers. */
 export async function finishAuditEntry(
   db: Queryable,
   id: bigint | undefined,
-  { at, code, message }: { readonly at: Date; readonly code: string; readonly message: string },
+  { at, code, message, created = "{}" }: { readonly at: Date; readonly code: string; readonly message: string; readonly created?: string },
 ): Promise<void> {
   await db.query({
     name: "end-audit-entry",
-    text: "UPDATE audit_log SET ended_at = $2, code = $3, message = $4 WHERE id = $1",
-    values: [id, at, code, message],
+    text: "UPDATE audit_log SET ended_at = $2, code = $3, message = $4, identifiers = identifiers || $5::jsonb WHERE id = $1",
+    values: [id, at, code, message, created],
   });
 }
 
