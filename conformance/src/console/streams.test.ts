@@ -78,29 +78,32 @@ describe.runIf(chromium !== undefined)("streams of the console", { timeout: 300_
     });
   });
 
-  test.each(["admin"])("a page says that its data are old while %s is away, then shows what a fresh read does", async (part) => {
-    const name = `without-${part}`;
-    const step = (index: number) => ({ id: `n${index}`, script: "sleep 1", after: index === 0 ? [] : [`n${index - 1}`] });
-    await start(
-      name,
-      Array.from({ length: STEPS }, (_, index) => step(index)),
-    );
-    await journey(async ({ page }) => {
-      await page.goto(`${origin}${timeline(name)}`);
-      await row(page, /n1.*running/i).waitFor();
-      await page.getByText("Live", { exact: true }).waitFor();
-      const isOld = page.getByText(/^Data are .* old$/).waitFor();
-      for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
-      await isOld;
-      await page.getByText("Live", { exact: true }).waitFor();
-      await waitForEnd(access.client, { ...TARGET, name }, 120_000);
-      await page.getByText("Succeeded", { exact: true }).first().waitFor();
-      const fresh = await page.context().newPage();
-      await fresh.goto(`${origin}${timeline(name)}`);
-      await row(fresh, new RegExp(`n${STEPS - 1}.*succeeded`, "i")).waitFor();
-      const expected = await rowsOf(fresh);
-      expect(expected).toHaveLength(STEPS);
-      await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(expected);
-    });
-  });
+  test.each(["admin", "nats", "postgres"])(
+    "a page says that its data are old while %s is away, then shows what a fresh read does",
+    async (part) => {
+      const name = `without-${part}`;
+      const step = (index: number) => ({ id: `n${index}`, script: "sleep 1", after: index === 0 ? [] : [`n${index - 1}`] });
+      await start(
+        name,
+        Array.from({ length: STEPS }, (_, index) => step(index)),
+      );
+      await journey(async ({ page }) => {
+        await page.goto(`${origin}${timeline(name)}`);
+        await row(page, /n1.*running/i).waitFor();
+        await page.getByText("Live", { exact: true }).waitFor();
+        const isOld = page.getByText(/^Data are .* old$/).waitFor();
+        for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
+        await isOld;
+        await page.getByText("Live", { exact: true }).waitFor();
+        await waitForEnd(access.client, { ...TARGET, name }, 120_000);
+        await page.getByText("Succeeded", { exact: true }).first().waitFor();
+        const fresh = await page.context().newPage();
+        await fresh.goto(`${origin}${timeline(name)}`);
+        await row(fresh, new RegExp(`n${STEPS - 1}.*succeeded`, "i")).waitFor();
+        const expected = await rowsOf(fresh);
+        expect(expected).toHaveLength(STEPS);
+        await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(expected);
+      });
+    },
+  );
 });

@@ -166,6 +166,11 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
     this.#schedulePoll();
   }
 
+  /** Marks all executions as possibly changed. */
+  changedAny(): void {
+    this.changed([...this.#byId.keys()]);
+  }
+
   close(): void {
     clearTimeout(this.#timer?.timeout);
     clearInterval(this.#ticker);

@@ -12,10 +12,11 @@ export interface OpenStream {
   close(): void;
 }
 
-/** Limits the streams of this process, and ends them when it stops. */
+/** Limits the streams of this process, and ends them when it stops or cannot see changes. */
 export class StreamLimiter {
   readonly #maxOpen: number;
   readonly #stopping = new AbortController();
+  #outage = new AbortController();
   #open = 0;
 
   constructor(most: number) {
@@ -28,13 +29,14 @@ export class StreamLimiter {
 
   /**
    * @throws RpcError RESOURCE_EXHAUSTED when there are too many, UNAVAILABLE when this process
-   *   stops.
+   *   stops, and during an outage.
    */
   open(caller: AbortSignal): OpenStream {
     this.#stopping.signal.throwIfAborted();
+    this.#outage.signal.throwIfAborted();
     if (this.#open >= this.#maxOpen) throw new RpcError(Code.RESOURCE_EXHAUSTED, `this replica serves ${this.#maxOpen} streams already`);
     this.#open++;
-    const signal = AbortSignal.any([caller, this.#stopping.signal]);
+    const signal = AbortSignal.any([caller, this.#stopping.signal, this.#outage.signal]);
     let wake: () => void = () => undefined;
     const onAbort = (): void => wake();
     signal.addEventListener("abort", onAbort, { once: true });
@@ -56,6 +58,20 @@ export class StreamLimiter {
         signal.removeEventListener("abort", onAbort);
       },
     };
+  }
+
+  /**
+   * Ends all streams, and accepts none until {@link resume}.
+   *
+   * @param reason dependency that is missing, for clients
+   */
+  interrupt(reason: string): void {
+    this.#outage.abort(new RpcError(Code.UNAVAILABLE, `changes cannot be seen: ${reason}; resume the stream with its cursor`));
+  }
+
+  /** Accepts streams again. */
+  resume(): void {
+    this.#outage = new AbortController();
   }
 
   /** Ends all streams: their clients resume at another replica. */

@@ -1,6 +1,7 @@
 import type { ExecutionsDeps } from "../../deps.js";
 import { Gauge } from "@flyte-ts/telemetry";
 import { EXECUTIONS_CHANGED, readChanged } from "../change-notifications.js";
+import { DependencyMonitor } from "../dependency-monitor.js";
 import { StreamLimiter } from "../stream-limiter.js";
 import { FeedRegistry } from "../feed-registry.js";
 import { ItemTables } from "../item-table/item-tables.js";
@@ -41,6 +42,14 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
     nodeTables.changed(executionIds);
     itemTables.changed(executionIds);
   });
+  // Logs come from data planes: they need neither.
+  const monitor = new DependencyMonitor(deps, {
+    streams,
+    onRecovered: () => {
+      feeds.changedAny();
+      nodeTables.changedAny();
+    },
+  });
   gauge(deps, { name: "flyte_admin_live_streams", help: "Open streams of clients.", value: () => streams.size + logStreams.size });
   gauge(deps, { name: "flyte_admin_live_executions", help: "Watched executions.", value: () => feeds.size + nodeTables.size });
   gauge(deps, { name: "flyte_admin_live_arrays", help: "Array nodes whose items are watched.", value: () => itemTables.size });
@@ -51,6 +60,7 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
     streams,
     logStreams,
     close: async () => {
+      monitor.close();
       streams.stop();
       logStreams.stop();
       await subscription.close();
