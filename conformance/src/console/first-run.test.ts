@@ -108,7 +108,11 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
 
   test("items of a map are found by their state or index, and lead to their logs", async () => {
     // More items than the tree shows one by one. The last one fails, when all others have begun.
-    const container = { image: "shell:1", command: ["sh", "-c"], args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 239 || { sleep 2; exit 1; }"] };
+    const container = {
+      image: "shell:1",
+      command: ["sh", "-c"],
+      args: ["echo item {{.inputs.a}}; test {{.inputs.a}} -ne 239 || { sleep 2; exit 1; }"],
+    };
     const launchPlan = await registerMapTask(access.client, { name: "journeys.map", size: 240, container });
     await access.client.admin.createExecution({ ...TARGET, name: "map", spec: { launchPlan, metadata: {} } });
     await ended("map");

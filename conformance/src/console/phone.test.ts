@@ -116,6 +116,7 @@ describe.runIf(chromium !== undefined)("the console by thumb and by keys", { tim
         await page.keyboard.type(String(ITEMS - 7));
         await page.keyboard.press("Enter");
         await page.getByText(`item ${ITEMS - 7}`, { exact: true }).waitFor();
+        expect(new URL(page.url()).searchParams.get("item")).toBe(String(ITEMS - 7));
         await expectSound(10);
         await expectNoOverflow(page);
       }, context);
