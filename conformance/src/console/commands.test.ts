@@ -9,7 +9,7 @@ import { findUnmodifiedFlytectl } from "../clients/flytectl.js";
 import { ExampleRuns, scope } from "../examples/example-runs.js";
 import { root } from "../repository.js";
 import { builtProgram } from "../stack/built-program.js";
-import { openWatchedPage, startBrowser } from "./console-browser.fixture.js";
+import { openWatchedPage, startBrowser } from "./fixtures/console-browser.fixture.js";
 
 // Runs the commands that the launch page shows with unmodified clients, and compares the inputs
 // that arrive. `npm run nightly -- console-commands` runs it.

@@ -7,9 +7,9 @@ import { WorkflowMetadata_OnFailurePolicy } from "@flyte-ts/idl/flyteidl/core/wo
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { approveGate, startGraphExecution } from "./graph-workflow.fixture.js";
-import type { WatchedPage } from "./console-browser.fixture.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
+import { approveGate, startGraphExecution } from "./fixtures/graph-workflow.fixture.js";
+import type { WatchedPage } from "./fixtures/console-browser.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

@@ -3,10 +3,17 @@ import { findChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { TARGET } from "../stack/shell-tasks.js";
-import type { WatchedPage } from "./console-browser.fixture.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
-import { addHostileEvents, EXECUTION, MARKUP, REFUSED, registerHostileForm, startHostileExecution } from "./hostile-content.fixture.js";
-import { misplacedTexts } from "./text-order.fixture.js";
+import type { WatchedPage } from "./fixtures/console-browser.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
+import {
+  addHostileEvents,
+  EXECUTION,
+  MARKUP,
+  REFUSED,
+  registerHostileForm,
+  startHostileExecution,
+} from "./fixtures/hostile-content.fixture.js";
+import { misplacedTexts } from "./fixtures/text-order.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

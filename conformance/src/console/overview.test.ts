@@ -2,8 +2,8 @@ import { findChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
-import { startGraphExecution } from "./graph-workflow.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
+import { startGraphExecution } from "./fixtures/graph-workflow.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

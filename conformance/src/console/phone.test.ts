@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerMapTask } from "../stack/map-task.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
-import { registerGates } from "./launch-workflows.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
+import { registerGates } from "./fixtures/launch-workflows.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

@@ -1,15 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { clientCredentials } from "@flyte-ts/auth";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { findChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { root } from "../repository.js";
 import { TARGET } from "../stack/shell-tasks.js";
-import type { RunningStack } from "../stack/stack-fixture.js";
-import type { WatchedPage } from "./console-browser.fixture.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
+import { administratorOf, enterPassword, programCredentials, runAccounts, type User } from "./fixtures/accounts.fixture.js";
+import type { WatchedPage } from "./fixtures/console-browser.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
@@ -30,30 +25,21 @@ const PAGES = [
 
 describe.runIf(chromium !== undefined)("the console's pages of the platform", () => {
   let console: ConsoleStack;
-  let admin: { readonly name: string; readonly password: string };
+  let admin: User;
 
   beforeAll(async () => {
-    const credentials = ({ api, folder }: RunningStack) => {
-      const client = { clientId: "flytekit", clientSecretFile: join(folder, "secrets", "flytekit"), scopes: ["all"] };
-      return clientCredentials(`127.0.0.1:${api}`, client, () => new Date());
-    };
-    console = await startConsoleStack(chromium ?? "", { flags: ["--no-example", "--auth"], credentials, stepMs: STEP_MS });
-    const { folder } = console.stack;
-    admin = { name: "admin", password: readFileSync(join(folder, "secrets", "admin-password"), "utf8").trim() };
-    const program = join(root, "services/admin/dist/accounts/main.js");
-    const config = ["--config", join(folder, "config", "admin.yaml")];
-    execFileSync(process.execPath, [program, "user", VIEWER.name, ...config], { input: VIEWER.password });
-    execFileSync(process.execPath, [program, "grant", "subject", VIEWER.name, "viewer", TARGET.project, ...config]);
+    const options = { flags: ["--no-example", "--auth"], credentials: programCredentials, stepMs: STEP_MS };
+    console = await startConsoleStack(chromium ?? "", options);
+    admin = administratorOf(console.stack);
+    runAccounts(console.stack, ["user", VIEWER.name], VIEWER.password);
+    runAccounts(console.stack, ["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
   }, 300_000);
   afterAll(() => console.close(), 60_000);
 
   /** Signs in before the first page is opened: without a session its calls would be refused. */
-  async function signIn({ page }: WatchedPage, { name, password }: { readonly name: string; readonly password: string }): Promise<void> {
+  async function signIn({ page }: WatchedPage, user: User): Promise<void> {
     await page.goto(`${console.origin}/login?redirect_url=${encodeURIComponent(`/console${SCOPE}/about`)}`);
-    await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(/\/console\//);
+    await enterPassword(page, user);
     await page.getByRole("heading", { level: 1, name: "About" }).waitFor();
   }
 

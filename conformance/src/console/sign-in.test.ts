@@ -1,8 +1,6 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { create, toJson } from "@bufbuild/protobuf";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -10,8 +8,9 @@ import { findChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type ConsoleStack, programCredentials, runAccounts, startConsoleStack } from "./console-stack.fixture.js";
-import { registerGates, registerNoted } from "./launch-workflows.fixture.js";
+import { administratorOf, enterPassword, programCredentials, runAccounts, type User } from "./fixtures/accounts.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
+import { registerGates, registerNoted } from "./fixtures/launch-workflows.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
@@ -25,13 +24,13 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", { 
   let origin: string;
   let journey: ConsoleStack["journey"];
   let close: ConsoleStack["close"] | undefined;
-  let admin: { readonly name: string; readonly password: string };
+  let admin: User;
 
   beforeAll(async () => {
     const environment = { FLYTE_TS_ADMIN_AUTH__BUILTIN__ACCESSTOKENSECONDS: String(TOKEN_SECONDS) };
     const options = { flags: ["--no-example", "--auth"], credentials: programCredentials, environment, stepMs: 90_000 };
     ({ stack, access, origin, journey, close } = await startConsoleStack(chromium ?? "", options));
-    admin = { name: "admin", password: readFileSync(join(stack.folder, "secrets", "admin-password"), "utf8").trim() };
+    admin = administratorOf(stack);
     runAccounts(stack, ["user", VIEWER.name], VIEWER.password);
     runAccounts(stack, ["grant", "subject", VIEWER.name, "viewer", TARGET.project]);
     const launchPlan = await registerShellWorkflow(access.client, "journeys.long", [{ id: "n0", script: "sleep 300", after: [] }]);
@@ -57,13 +56,10 @@ describe.runIf(chromium !== undefined)("the console of a stack with sign-in", { 
   }
 
   /** Opens a page without a session, which leads to the sign-in and back. */
-  async function signIn(page: Page, path: string, { name, password }: { readonly name: string; readonly password: string }): Promise<void> {
+  async function signIn(page: Page, path: string, user: User): Promise<void> {
     await page.goto(`${origin}/console${path}`);
     await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
-    await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(/\/console\//);
+    await enterPassword(page, user);
     await page.getByRole("heading", { level: 1 }).waitFor();
   }
 

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
-import { type ConsoleStack, startConsoleStack } from "./console-stack.fixture.js";
+import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

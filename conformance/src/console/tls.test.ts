@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../repository.js";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { TARGET } from "../stack/shell-tasks.js";
-import { openWatchedPage, startBrowser } from "./console-browser.fixture.js";
+import { openWatchedPage, startBrowser } from "./fixtures/console-browser.fixture.js";
 
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;

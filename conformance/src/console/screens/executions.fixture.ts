@@ -5,7 +5,7 @@ import type { FlyteClient } from "@flyte-ts/client";
 import { waitForEnd } from "../../stack/executions.js";
 import { registerMapTask } from "../../stack/map-task.js";
 import { registerShellWorkflow, type ShellNode, TARGET } from "../../stack/shell-tasks.js";
-import { registerTypedWorkflow } from "../launch-workflows.fixture.js";
+import { registerTypedWorkflow } from "../fixtures/launch-workflows.fixture.js";
 import { EXECUTIONS, WORKFLOWS } from "./pages.fixture.js";
 
 const TRAIN: readonly ShellNode[] = [

@@ -7,7 +7,8 @@ import { term } from "../route/filter-expression.js";
 
 const RECENT = 100;
 const VERSIONS = 200;
-const ACTIVE_PLANS = 1_000;
+/** Maximum of active launch plans that a page reads. */
+export const MAX_ACTIVE_PLANS = 1_000;
 const REFRESH_MS = 15_000;
 const newestFirst = { key: "created_at", direction: "DESCENDING" } as const;
 const versions: ListQuery = { limit: VERSIONS, sortBy: newestFirst };
@@ -31,7 +32,7 @@ export function runsQuery({ api }: Pick<App, "api">, scope: Scope, of?: { readon
 export function activePlansQuery({ api }: Pick<App, "api">, scope: Scope) {
   return queryOptions({
     queryKey: ["active launch plans", scope],
-    queryFn: async ({ signal }) => (await api.registry.listActiveLaunchPlans(scope, { limit: ACTIVE_PLANS }, signal)).launchPlans ?? [],
+    queryFn: async ({ signal }) => (await api.registry.listActiveLaunchPlans(scope, { limit: MAX_ACTIVE_PLANS }, signal)).launchPlans ?? [],
   });
 }
 

@@ -10,7 +10,7 @@ test.each([
   [{ ...draft, name: "After" }, /a name of lower-case letters/],
   [{ ...draft, name: `a${"b".repeat(63)}` }, /at most 63/],
   [{ ...draft, launchPlan: "" }, /Choose the launch plan/],
-  [{ ...draft, launchPlan: "other" }, /no launch plan other/],
+  [{ ...draft, launchPlan: "other" }, /other has no active version/],
   [{ ...draft, inputs: "[]" }, /must be a JSON object/],
   [{ ...draft, inputs: "{" }, /must be a JSON object/],
 ])("a draft with a fault says which: %o", (faulty, text) => {
@@ -19,6 +19,9 @@ test.each([
 
 test("a draft becomes the trigger that admin takes", () => {
   expect(triggerProblem(draft, ["report"])).toBeUndefined();
+  // The page knows only some of them.
+  const many = Array.from({ length: 1_000 }, (_, index) => `plan-${index}`);
+  expect(triggerProblem(draft, many)).toBeUndefined();
   expect(triggerOf(scope, { ...draft, workflow: "train", onFailure: true, inputs: '{"rows":{"output":"o0"}}' })).toEqual({
     id: { project: "p", domain: "d", name: "after-train" },
     launchPlan: { resourceType: "LAUNCH_PLAN", project: "p", domain: "d", name: "report" },

@@ -1,5 +1,6 @@
 import type { TriggerJson } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Scope } from "../../api/scope.js";
+import { MAX_ACTIVE_PLANS } from "../../entity/queries.js";
 
 /** A trigger as its form has it. */
 export interface TriggerDraft {
@@ -24,11 +25,16 @@ export const SOURCES = [
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const TERMINAL = ["SUCCEEDED", "FAILED", "ABORTED", "TIMED_OUT"] as const;
 
-/** Returns what is missing or wrong; undefined when admin can check the rest. */
-export function triggerProblem({ name, launchPlan, inputs }: TriggerDraft, launchPlans: readonly string[]): string | undefined {
+/**
+ * Returns what is missing or wrong; undefined when admin can check the rest.
+ *
+ * @param active names of active launch plans, all of them unless they are MAX_ACTIVE_PLANS
+ */
+export function triggerProblem({ name, launchPlan, inputs }: TriggerDraft, active: readonly string[]): string | undefined {
   if (!NAME.test(name)) return "Give it a name of lower-case letters, digits and dashes, at most 63";
   if (launchPlan === "") return "Choose the launch plan that it starts";
-  if (launchPlans.length > 0 && !launchPlans.includes(launchPlan)) return `There is no launch plan ${launchPlan} here`;
+  const knowsAll = active.length > 0 && active.length < MAX_ACTIVE_PLANS;
+  if (knowsAll && !active.includes(launchPlan)) return `Launch plan ${launchPlan} has no active version: activate one first`;
   return readInputs(inputs) === undefined ? 'The inputs must be a JSON object such as {"rows": {"output": "o0"}}' : undefined;
 }
 
