@@ -51,7 +51,10 @@ export async function serveAdmin(
   };
   await seedProjects(deps);
   // Without a bus there are no notifications of changes.
-  const silentBus = { subscribeEphemeral: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
+  const silentBus = {
+    subscribeEphemeral: () => ({ close: () => Promise.resolve() }),
+    unhealthyReason: () => undefined,
+  } as unknown as Bus;
   const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
