@@ -11,8 +11,8 @@ export interface MapTask {
   readonly name: string;
   /** Number of items. */
   readonly size: number;
-  /** Container of an item, whose input is `a`. */
-  readonly container: MessageInitShape<typeof ContainerSchema>;
+  /** Container of an item, whose input is `a`; without one items are tasks of type `echo`. */
+  readonly container?: MessageInitShape<typeof ContainerSchema> | undefined;
 }
 
 /** Registers a workflow with one map task, the node `n0`. Resolves to its launch plan. */
@@ -27,10 +27,10 @@ export async function registerMapTask(client: FlyteClient, { name, size, contain
   const inputs = { variables: { a: { type: { type: { case: "collectionType" as const, value: integer } } } } };
   const task = create(TaskTemplateSchema, {
     id: taskId,
-    type: "container",
+    type: container === undefined ? "echo" : "container",
     metadata: { runtime: { type: 1, version: "1", flavor: "test" }, retries: { retries: 0 } },
     interface: { inputs, outputs: {} },
-    target: { case: "container", value: container },
+    ...(container && { target: { case: "container", value: container } }),
   });
   await client.admin.createTask({ id: taskId, spec: { template: task } });
   const one = (value: number) => ({

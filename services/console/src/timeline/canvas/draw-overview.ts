@@ -4,9 +4,8 @@ import type { Tick } from "../axis/ticks.js";
 import { pxOf, type TimeWindow, timeOf } from "../axis/time-window.js";
 import { beginDrawing, type CanvasSize, type DrawContext, type TimelineColours } from "./draw-context.js";
 
-/** Width of a column, and of the gap after it. */
-const COLUMN_PX = 1.5;
-const STEP_PX = 2;
+/** Width of a column. Whole pixels without gaps: others become stripes. */
+const COLUMN_PX = 2;
 const TICK_PX = 18;
 /** Room for the marks of failures above the columns. */
 const MARK_PX = 5;
@@ -37,10 +36,10 @@ export function overviewColumns({ counts, limits, folds, widthPx }: OverviewFram
   const { fromMs, toMs, activity } = counts;
   const buckets = activity.queued.length;
   const bucketAt = (px: number): number => ((folds.unfold(timeOf(limits, widthPx, px)) - fromMs) / (toMs - fromMs)) * buckets;
-  return Array.from({ length: Math.floor(widthPx / STEP_PX) }, (_, column) => {
+  return Array.from({ length: Math.floor(widthPx / COLUMN_PX) }, (_, column) => {
     let [running, queued, failures] = [0, 0, 0];
-    const first = Math.max(Math.floor(bucketAt(column * STEP_PX)), 0);
-    const end = Math.min(Math.max(Math.floor(bucketAt((column + 1) * STEP_PX)), first + 1), buckets);
+    const first = Math.max(Math.floor(bucketAt(column * COLUMN_PX)), 0);
+    const end = Math.min(Math.max(Math.floor(bucketAt((column + 1) * COLUMN_PX)), first + 1), buckets);
     for (let bucket = first; bucket < end; bucket++) {
       const ran = (activity.running[bucket] as number) + (activity.succeeding[bucket] as number) + (activity.failing[bucket] as number);
       running = Math.max(running, ran);
@@ -110,7 +109,7 @@ function fillColumns(context: DrawContext, colour: string, columns: readonly Ove
   context.beginPath();
   for (const [at, column] of columns.entries()) {
     const shape = shapeOf(column);
-    if (shape !== undefined && shape.heightPx > 0) context.rect(at * STEP_PX, shape.y, COLUMN_PX, shape.heightPx);
+    if (shape !== undefined && shape.heightPx > 0) context.rect(at * COLUMN_PX, shape.y, COLUMN_PX, shape.heightPx);
   }
   context.fill();
 }
