@@ -21,7 +21,7 @@ const SCOPED = METHODS.filter(({ name }) => !OPEN_METHODS.includes(name) && !UNS
 /** Reads of a whole project, which a role in any of its domains permits. */
 const PROJECT_READS: readonly string[] = ["GetProject", "GetProjectAttributes"];
 /** Methods that only read. A viewer may call no other method, even in its own scope. */
-const READS = /^(Get(?!OrCreate)|List|Watch|Follow|Preview|CreateDownload)/;
+const READS = /^(Get(?!OrCreate)|List|Watch|Follow|Preview|Search|CreateDownload)/;
 
 const PLACES: readonly (readonly [string, RequestScope])[] = [
   ["another project", { project: "other", domain: scope.domain }],
