@@ -33,13 +33,16 @@ export function createSession({ clock, leave, send = fetch.bind(globalThis) }: S
   let [state, renewal]: [SessionState, Promise<void> | undefined] = ["active", undefined];
   // Before the first answer nothing has been entered that a sign-in could lose.
   let hasSession = false;
+  let isLeaving = false;
   const change = (next: SessionState): void => {
     if (next === state) return;
     state = next;
     for (const listener of listeners) listener();
   };
   /** Renews by the refresh token. Its answer sets the cookie; the redirect in it is not needed. */
-  const renew = (): Promise<void> => {
+  const renew = async (): Promise<void> => {
+    // A renewal would replace the state of the sign-in to which the page goes.
+    if (isLeaving) return;
     renewal ??= send(login(SIGNED_IN_PATH), { redirect: "manual" })
       .then(
         () => undefined,
@@ -48,7 +51,7 @@ export function createSession({ clock, leave, send = fetch.bind(globalThis) }: S
       .finally(() => {
         renewal = undefined;
       });
-    return renewal;
+    await renewal;
   };
   new BroadcastChannel(SESSION_CHANNEL).addEventListener("message", () => change("active"));
   return {
@@ -62,7 +65,11 @@ export function createSession({ clock, leave, send = fetch.bind(globalThis) }: S
       await renew();
       const second = await send(input, init);
       const isRefused = second.status === UNAUTHENTICATED;
-      if (isRefused && !hasSession && leave(login(`${location.pathname}${location.search}`))) return second;
+      if (isRefused && !hasSession) {
+        await renewal;
+        isLeaving = leave(login(`${location.pathname}${location.search}`));
+        if (isLeaving) return second;
+      }
       hasSession ||= !isRefused;
       change(isRefused ? "ended" : "active");
       return second;

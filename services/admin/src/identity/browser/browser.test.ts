@@ -124,6 +124,11 @@ test("cookies are inaccessible to scripts, and the database does not contain the
   expect(() => decryptSession("b".repeat(43), sealed)).toThrow(/authenticate/);
 });
 
+test("a script whose session cannot be renewed begins no sign-in", async () => {
+  const answer = await fetch(`${base()}/login`, { redirect: "manual", headers: { "sec-fetch-dest": "empty" } });
+  expect([answer.status, answer.headers.get("set-cookie"), answer.headers.get("location")]).toEqual([204, null, null]);
+});
+
 test("a callback that this browser did not begin is refused", async () => {
   const browser = browserOf({ site: SITE, base: base() });
   expect((await browser.get(`${SITE}/callback?code=x&state=y`)).status).toBe(400);

@@ -92,6 +92,8 @@ interface Responder {
   readonly query: URLSearchParams;
   readonly redirect: (status: 303 | 307, location: string, cookies: readonly string[]) => void;
   readonly reject: (reason: string) => void;
+  /** Answers a script whose session cannot be renewed. */
+  readonly refuseScript: () => void;
 }
 
 function createResponder(response: ServerResponse, { query }: HttpContext): Responder {
@@ -101,6 +103,7 @@ function createResponder(response: ServerResponse, { query }: HttpContext): Resp
       response.writeHead(status, { Location: location, "Set-Cookie": [...cookies], "Cache-Control": "no-store" }).end();
     },
     reject: (reason) => failed(response, 400, reason),
+    refuseScript: () => void response.writeHead(204, { "Cache-Control": "no-store" }).end(),
   };
 }
 
@@ -110,10 +113,13 @@ function failed(response: ServerResponse, status: number, reason: string): void 
     .end(page("Sign-in", `<p>${escapeHtml(reason)}.</p><p><a href="/login">Begin anew</a></p>`));
 }
 
-async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, reject }: Responder): Promise<void> {
+async function login(browser: BrowserOptions, request: IncomingMessage, responder: Responder): Promise<void> {
+  const { query, redirect, reject, refuseScript } = responder;
   const target = targetOf(browser, query);
   if (target === undefined) return reject("redirect_url points to another site");
   if (await resumeSession(browser, readCookie(request.headers.cookie, SESSION_COOKIE))) return redirect(307, target, []);
+  // A script cannot sign in, and must not replace the state of a sign-in that the page has begun.
+  if (request.headers["sec-fetch-dest"] === "empty") return refuseScript();
   const { publicUrl, client, config, provider } = browser;
   const loginState: LoginState = { state: randomBytes(24).toString("base64url"), verifier: randomBytes(32).toString("base64url"), target };
   const at = new URL((await provider.metadata()).authorization_endpoint);
