@@ -1,3 +1,5 @@
+import { BoundedMap } from "@flyte-ts/async";
+
 const LIFETIME_MS = 5_000;
 const MAX_ANSWERS = 100;
 
@@ -8,7 +10,7 @@ interface Entry<Answer> {
 
 /** Answers of the last seconds by key. Concurrent callers of the same key share one computation. */
 export class RecentAnswers<Answer> {
-  readonly #entries = new Map<string, Entry<Answer>>();
+  readonly #entries = new BoundedMap<string, Entry<Answer>>(MAX_ANSWERS);
 
   constructor(private readonly clock: () => Date) {}
 
@@ -19,19 +21,10 @@ export class RecentAnswers<Answer> {
     if (known !== undefined && known.until > now) return known.answer;
     const answer = compute();
     const entry = { answer, until: now + LIFETIME_MS };
-    this.#entries.delete(key);
     this.#entries.set(key, entry);
-    this.#evict();
     answer.catch(() => {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
     });
     return answer;
-  }
-
-  #evict(): void {
-    for (const key of this.#entries.keys()) {
-      if (this.#entries.size <= MAX_ANSWERS) return;
-      this.#entries.delete(key);
-    }
   }
 }

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from "react";
 import type { RoleBindingJson } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
-import { Button } from "../../control/button.js";
 import { Dialog } from "../../control/dialog.js";
 import form from "../../control/form.module.css";
+import { FormButtons } from "../../control/form-buttons.js";
 import { Segments } from "../../control/segments.js";
 import { useScope } from "../../frame/use-scope.js";
 import { PERMISSIONS, ROLES, type RoleName } from "./rights.js";
@@ -58,12 +58,7 @@ export function RoleDialog({ onGive, onClose }: RoleDialogProps) {
         </label>
         <p className={form.hint}>Permits: {PERMISSIONS[role]}.</p>
         <Segments label="Place" choices={PLACES} current={place} onChoose={(next) => setPlace(next)} />
-        <div className={form.buttons}>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" refused={problem}>
-            Give
-          </Button>
-        </div>
+        <FormButtons verb="Give" refused={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

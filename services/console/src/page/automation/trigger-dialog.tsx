@@ -1,11 +1,11 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { TriggerJson } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Scope } from "../../api/scope.js";
-import { Button } from "../../control/button.js";
 import { classes } from "../../control/classes.js";
 import { Dialog } from "../../control/dialog.js";
 import { Segments } from "../../control/segments.js";
 import form from "../../control/form.module.css";
+import { FormButtons } from "../../control/form-buttons.js";
 import styles from "./automation.module.css";
 import { EMPTY_DRAFT, SOURCES, type TriggerDraft, triggerOf, triggerProblem } from "./trigger-draft.js";
 
@@ -76,12 +76,7 @@ export function TriggerDialog({ scope, launchPlans, onCreate, onClose }: Trigger
             onChange={({ target }) => change({ inputs: target.value })}
           />
         </Field>
-        <div className={form.buttons}>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" refused={problem}>
-            Create
-          </Button>
-        </div>
+        <FormButtons verb="Create" refused={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

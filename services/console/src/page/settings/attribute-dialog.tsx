@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from "react";
 import type { Scope } from "../../api/scope.js";
 import { useApp } from "../../app/app.js";
-import { Button } from "../../control/button.js";
 import { Dialog } from "../../control/dialog.js";
 import form from "../../control/form.module.css";
+import { FormButtons } from "../../control/form-buttons.js";
 import { Segments } from "../../control/segments.js";
 import { ATTRIBUTE_KINDS, type AttributeKind } from "./attribute-kinds.js";
 import styles from "./settings-page.module.css";
@@ -72,12 +72,7 @@ export function AttributeDialog({ scope, kind: given, value, isProject, onClose 
             onChange={({ target }) => setText(target.value)}
           />
         </label>
-        <div className={form.buttons}>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" refused={problem}>
-            Set
-          </Button>
-        </div>
+        <FormButtons verb="Set" refused={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );
