@@ -1,6 +1,6 @@
 import { findChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
@@ -91,9 +91,14 @@ describe.runIf(chromium !== undefined)("streams of the console", { timeout: 300_
         await page.goto(`${origin}${timeline(name)}`);
         await row(page, /n1.*running/i).waitFor();
         await page.getByText("Live", { exact: true }).waitFor();
-        const isOld = page.getByText(/^Data are .* old$/).waitFor();
-        for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
-        await isOld;
+        const isOld = page.getByText(/^Data are .* old$/);
+        await vi.waitUntil(
+          async () => {
+            for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
+            return await isOld.isVisible();
+          },
+          { timeout: 90_000, interval: 50 },
+        );
         await page.getByText("Live", { exact: true }).waitFor();
         await waitForEnd(access.client, { ...TARGET, name }, 120_000);
         await page.getByText("Succeeded", { exact: true }).first().waitFor();

@@ -56,11 +56,14 @@ const said = async ({ output }: StartedCommand, what: RegExp) => {
   await expect.poll(output, { timeout: 100_000 }).toMatch(what);
 };
 
-/** Leaves files of a killed stack in the folder, with the id of another live process. */
+/**
+ * Leaves files of a killed stack: the id of another live process, and a lock that a power failure
+ * has emptied.
+ */
 function writeStaleProcessIds(): void {
   for (const name of ["stack.pid", "guard.pid"]) writeFileSync(join(folder, name), `${process.pid}\n0:0\n`);
   mkdirSync(join(folder, "cluster"));
-  writeFileSync(join(folder, "cluster", "lock"), `${process.pid} 1`);
+  writeFileSync(join(folder, "cluster", "lock"), "");
 }
 
 test.each([

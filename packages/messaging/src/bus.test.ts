@@ -196,6 +196,8 @@ test("publishers wait for an unavailable server, and subscriptions resume with i
   );
   await bus.publish("work.b", bytes("before"));
   await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 30_000 });
+  const changes: boolean[] = [];
+  const removeListener = bus.onConnectionChange(() => changes.push(bus.unhealthyReason() === undefined));
   await server.kill();
   const published = bus.publish("work.b", bytes("during"));
   await vi.waitFor(() => expect(bus.unhealthyReason()).toBeDefined(), { timeout: 30_000 });
@@ -203,6 +205,8 @@ test("publishers wait for an unavailable server, and subscriptions resume with i
   await published;
   await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 30_000 });
   expect(bus.unhealthyReason()).toBeUndefined();
+  expect(changes).toEqual([false, true]);
+  removeListener();
   await subscription.close();
 });
 

@@ -117,6 +117,13 @@ export interface Bus {
   subscribeEphemeral(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
   /** Reason why the bus cannot be used now; undefined when it can. */
   unhealthyReason(): string | undefined;
+  /**
+   * Calls the listener when the connection is lost, and when it is back: ephemeral messages may
+   * have been lost between.
+   *
+   * @returns a function that removes the listener
+   */
+  onConnectionChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -189,6 +196,7 @@ const MAX_EPHEMERAL_BYTES = 256 * 1024;
 class NatsBus implements Bus {
   #disconnectedReason: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
+  readonly #connectionListeners = new Set<() => void>();
   readonly #publisher: BatchPublisher;
 
   constructor(private readonly deps: NatsDeps) {
@@ -292,6 +300,11 @@ class NatsBus implements Bus {
     return this.#disconnectedReason ?? this.deps.health.unhealthyReason();
   }
 
+  onConnectionChange(listener: () => void): () => void {
+    this.#connectionListeners.add(listener);
+    return () => this.#connectionListeners.delete(listener);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
     const { connection, probe } = this.deps;
@@ -311,8 +324,9 @@ class NatsBus implements Bus {
       }
       if (status.type === "disconnect") this.#disconnectedReason = "the message bus is not connected";
       if (status.type === "reconnect") this.#disconnectedReason = undefined;
-      if (status.type === "disconnect" || status.type === "reconnect")
-        this.deps.logger.info({ status: status.type }, "message bus connection changed");
+      if (status.type !== "disconnect" && status.type !== "reconnect") continue;
+      this.deps.logger.info({ status: status.type }, "message bus connection changed");
+      for (const listener of this.#connectionListeners) listener();
     }
   }
 }

@@ -32,6 +32,7 @@ export function scopedBus(bus: Bus, scope: BusScope | undefined): Bus {
     removeConsumer: (stream, name) => bus.removeConsumer(stream, durable(name)),
     subscribeEphemeral: (to, onMessage) => bus.subscribeEphemeral(subject(to), onMessage),
     unhealthyReason: () => bus.unhealthyReason(),
+    onConnectionChange: (listener) => bus.onConnectionChange(listener),
     close: () => bus.close(),
   };
 }

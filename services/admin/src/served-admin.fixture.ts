@@ -54,6 +54,7 @@ export async function serveAdmin(
   const silentBus = {
     subscribeEphemeral: () => ({ close: () => Promise.resolve() }),
     unhealthyReason: () => undefined,
+    onConnectionChange: () => () => undefined,
   } as unknown as Bus;
   const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;

@@ -54,7 +54,7 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
   // Pods have other working directories, so paths must be absolute.
   const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const unlock = lockDataDir(config.dataDir);
+  const unlock = await lockDataDir(config.dataDir);
   const storeFolder = join(config.dataDir, "store");
   const persistent = await openStore({
     folder: storeFolder,

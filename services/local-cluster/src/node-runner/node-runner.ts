@@ -33,7 +33,7 @@ export async function startNodeRunner({ config: options, logger, now, forkServer
   // Pods have other working directories, so paths must be absolute.
   const config = { ...options, dataDir: resolve(options.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const unlock = lockDataDir(config.dataDir);
+  const unlock = await lockDataDir(config.dataDir);
   const client = await createKubeClient(config.kubernetes);
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });

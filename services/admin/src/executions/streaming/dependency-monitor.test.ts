@@ -9,14 +9,26 @@ afterEach(() => monitor?.close());
 
 function monitored() {
   const state = { bus: undefined as string | undefined, database: undefined as Error | undefined, queries: 0 };
+  const listeners = new Set<() => void>();
   const streams = new StreamLimiter(10);
   const onRecovered = vi.fn();
   const query = () => {
     state.queries++;
     return state.database === undefined ? Promise.resolve({ rows: [], rowCount: 1 }) : Promise.reject(state.database);
   };
-  monitor = new DependencyMonitor({ db: { query }, bus: { unhealthyReason: () => state.bus }, logger }, { streams, onRecovered });
-  return { state, streams, onRecovered, check: monitor.check.bind(monitor) };
+  const bus = {
+    unhealthyReason: () => state.bus,
+    onConnectionChange(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  monitor = new DependencyMonitor({ db: { query }, bus, logger }, { streams, onRecovered });
+  const changeBus = (reason: string | undefined) => {
+    state.bus = reason;
+    for (const listener of listeners) listener();
+  };
+  return { state, streams, onRecovered, changeBus, listeners, check: monitor.check.bind(monitor) };
 }
 
 const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
@@ -51,4 +63,28 @@ test("a query that fails for another reason ends no stream, and without streams 
   await check();
   stream.check();
   expect(state.queries).toBe(1);
+});
+
+test("a connection to the bus that is lost between two checks ends the streams", async () => {
+  const { streams, onRecovered, changeBus, listeners } = monitored();
+  const stream = streams.open(new AbortController().signal);
+  changeBus("the message bus is not connected");
+  expect(() => stream.check()).toThrow(/the message bus is not connected/);
+  stream.close();
+  changeBus(undefined);
+  await expect.poll(() => onRecovered.mock.calls).toHaveLength(1);
+  streams.open(new AbortController().signal).check();
+  monitor?.close();
+  expect(listeners.size).toBe(0);
+});
+
+test("a connection that is lost and back during a check of the database ends the streams", async () => {
+  const { streams, onRecovered, changeBus, check } = monitored();
+  const stream = streams.open(new AbortController().signal);
+  const checked = check();
+  changeBus("the message bus is not connected");
+  changeBus(undefined);
+  await checked;
+  expect(() => stream.check()).toThrow(/the message bus is not connected/);
+  expect(onRecovered).toHaveBeenCalledTimes(1);
 });

@@ -5,7 +5,7 @@ import type { StreamLimiter } from "./stream-limiter.js";
 
 export interface DependencyMonitorDeps {
   readonly db: Queryable;
-  readonly bus: Pick<Bus, "unhealthyReason">;
+  readonly bus: Pick<Bus, "unhealthyReason" | "onConnectionChange">;
   readonly logger: Logger;
 }
 
@@ -26,6 +26,7 @@ export class DependencyMonitor {
   readonly #deps: DependencyMonitorDeps;
   readonly #options: DependencyMonitorOptions;
   readonly #timer: NodeJS.Timeout;
+  readonly #removeListener: () => void;
   #outage: string | undefined;
   #isChecking = false;
 
@@ -33,10 +34,12 @@ export class DependencyMonitor {
     this.#deps = deps;
     this.#options = options;
     this.#timer = setInterval(() => void this.check(), CHECK_MS).unref();
+    this.#removeListener = deps.bus.onConnectionChange(() => this.#onBusChange());
   }
 
   close(): void {
     clearInterval(this.#timer);
+    this.#removeListener();
   }
 
   /** Interrupts the streams when a dependency is missing, and resumes them when all are back. */
@@ -44,27 +47,42 @@ export class DependencyMonitor {
     const { streams, onRecovered } = this.#options;
     if (this.#isChecking || (streams.size === 0 && this.#outage === undefined)) return;
     this.#isChecking = true;
-    const before = this.#outage;
-    this.#outage = await this.#findOutage();
+    const outage = await this.#findOutage();
     this.#isChecking = false;
-    if (before === undefined && this.#outage !== undefined) {
-      this.#deps.logger.warn({ reason: this.#outage, streams: streams.size }, "ending streams: changes cannot be seen");
-      streams.interrupt(this.#outage);
-    } else if (before !== undefined && this.#outage === undefined) {
+    if (outage !== undefined) this.#begin(outage);
+    else if (this.#outage !== undefined) {
+      this.#outage = undefined;
       this.#deps.logger.info("accepting streams again");
       streams.resume();
       onRecovered();
     }
   }
 
-  async #findOutage(): Promise<string | undefined> {
+  /** Begins an outage at once: notifications are lost however soon the bus is back. */
+  #onBusChange(): void {
     const reason = this.#deps.bus.unhealthyReason();
-    if (reason !== undefined) return reason;
-    try {
-      await this.#deps.db.query({ text: "SELECT 1" });
-      return undefined;
-    } catch (error) {
-      return isUnavailable(error) ? "the database does not answer" : this.#outage;
+    if (reason === undefined) void this.check();
+    else this.#begin(reason);
+  }
+
+  #begin(reason: string): void {
+    const isNew = this.#outage === undefined;
+    this.#outage = reason;
+    if (!isNew) return;
+    const { streams } = this.#options;
+    this.#deps.logger.warn({ reason, streams: streams.size }, "ending streams: changes cannot be seen");
+    streams.interrupt(reason);
+  }
+
+  async #findOutage(): Promise<string | undefined> {
+    const { bus, db } = this.#deps;
+    if (bus.unhealthyReason() === undefined) {
+      try {
+        await db.query({ text: "SELECT 1" });
+      } catch (error) {
+        return isUnavailable(error) ? "the database does not answer" : this.#outage;
+      }
     }
+    return bus.unhealthyReason();
   }
 }
