@@ -83,6 +83,7 @@ const TABLE = {
     "config",
     "service-manifest",
     "idl",
+    "domain",
     "auth",
     "host",
     "local-servers",

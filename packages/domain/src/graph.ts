@@ -6,3 +6,4 @@ export {
   type ExpansionLimits,
   type GraphUse,
 } from "./graph/expansion.js";
+export { END_NODE, isReservedNode, START_NODE } from "./graph/reserved-nodes.js";

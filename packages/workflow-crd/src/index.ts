@@ -24,7 +24,6 @@ export { FLYTE_WORKFLOW_CRD } from "./resource/custom-resource-definition.js";
 // Building
 export { buildFlyteWorkflow } from "./build/workflow.js";
 export { WorkflowBuildError } from "./build/build-error.js";
-export { END_NODE, START_NODE } from "./build/node.js";
 export type { BuildInput } from "./build/input.js";
 
 // Parsing

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
 import { clientCredentials } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { isReservedNode } from "@flyte-ts/domain/graph";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -95,10 +96,9 @@ async function printNodes(
     limit: 100,
     sortBy: { key: "created_at", direction: 1 },
   });
-  // The start node does nothing, and is reported after others have started.
-  const isStart = ({ id }: NodeExecution) => id?.nodeId === "start-node";
-  const inOrder = nodeExecutions.toSorted((a, b) => Number(isStart(b)) - Number(isStart(a)));
-  const rows = inOrder.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
+  const rows = nodeExecutions
+    .filter(({ id }) => !isReservedNode(id?.nodeId ?? ""))
+    .map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
   progress.line("");
   for (const row of [["NODE", "PHASE", "DURATION"], ...rows])
     progress.line(`  ${(row[0] ?? "").padEnd(14)}${(row[1] ?? "").padEnd(12)}${row[2]}`);

@@ -30,6 +30,8 @@ test("each visible change prints one line, and the line of the execution comes l
   expect(lines(changes, { execution, nodes: [node(NodeExecution_Phase.RUNNING)], tasks: [task] })).toEqual([
     "10:00:00.250  n0 attempt 1             QUEUED     no room",
   ]);
+  const succeeded = { ...task, closure: { ...task.closure, phase: TaskExecution_Phase.SUCCEEDED } };
+  expect(lines(changes, { tasks: [succeeded] })).toEqual(["10:00:00.250  n0 attempt 1             SUCCEEDED"]);
   expect(lines(changes, { nodes: [node(NodeExecution_Phase.FAILED, "Traceback\n  line 1\nValueError: no\n.\n")] })).toEqual([
     "10:00:00.250  n0 in n1                 FAILED     ValueError: no",
   ]);

@@ -1,6 +1,15 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type { TaskExecutionClosure } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { WatchExecutionResponse } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+
+/**
+ * Gives the reason of a phase that is not a success: a task that succeeded keeps the reason of an
+ * earlier phase.
+ */
+function currentReason(closure: TaskExecutionClosure | undefined): string {
+  return closure === undefined || closure.phase === TaskExecution_Phase.SUCCEEDED ? "" : closure.reason;
+}
 
 /** Converts messages of a watch to one line for each visible change. */
 export class ChangeFormatter {
@@ -22,7 +31,7 @@ export class ChangeFormatter {
     }
     for (const { id, closure } of tasks) {
       const subject = `${id?.nodeExecutionId?.nodeId ?? ""} attempt ${id?.retryAttempt ?? 0}`;
-      const text = closure?.outputResult.case === "error" ? closure.outputResult.value.message : (closure?.reason ?? "");
+      const text = closure?.outputResult.case === "error" ? closure.outputResult.value.message : currentReason(closure);
       lines.push(this.#formatLine(subject, { phase: TaskExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text }));
     }
     // Last, so that the end of the execution is printed after all its nodes.

@@ -1,9 +1,10 @@
 import type { TypedInterface, Variable, VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { START_NODE } from "@flyte-ts/domain/graph";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { ErrorCollector } from "../error/collector.js";
 import { duplicateAlias, notBound } from "../error/errors.js";
-import { Graph, START_NODE } from "./graph.js";
+import { Graph } from "./graph.js";
 import type { LaunchPlanInterface } from "./source.js";
 import type { SubWorkflowIndex } from "../references/sub-workflows.js";
 

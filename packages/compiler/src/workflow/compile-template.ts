@@ -1,11 +1,11 @@
 import { clone, create } from "@bufbuild/protobuf";
+import { END_NODE, isReservedNode, START_NODE } from "@flyte-ts/domain/graph";
 import { compareText } from "@flyte-ts/domain/type";
 import { type CompiledWorkflow, CompiledWorkflowSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { cycle, noNodes, unreachable } from "../error/errors.js";
 import { NO_VARIABLES, type CompileContext, WorkflowBuilder } from "./builder.js";
-import { END_NODE, START_NODE } from "./graph.js";
 import { identifierText } from "../references/identifier.js";
 import { checkNode, linkNode } from "./node.js";
 import { checkVariables } from "./node-interface.js";
@@ -65,7 +65,7 @@ export function compileTemplate(source: WorkflowTemplate, context: CompileContex
 
 function connectToStartAndEnd({ graph }: WorkflowBuilder, ids: readonly string[]): void {
   for (const id of ids) {
-    if (id === START_NODE || id === END_NODE) continue;
+    if (isReservedNode(id)) continue;
     if (!graph.hasUpstream(id)) graph.addEdge(START_NODE, id);
     if (!graph.hasDownstream(id)) graph.addEdge(id, END_NODE);
   }

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { START_NODE } from "@flyte-ts/domain/graph";
 import { exceedsDepth } from "@flyte-ts/domain/type";
 import {
   type CompiledTask,
@@ -13,7 +14,6 @@ import { taskNotFound, valueRequired, workflowNotFound } from "../error/errors.j
 import { MAX_OBJECT_NESTING, nestingTooDeep } from "../nesting.js";
 import { InterfaceCache, type CompileContext } from "./builder.js";
 import { compileTemplate } from "./compile-template.js";
-import { START_NODE } from "./graph.js";
 import { identifierText, keyOf } from "../references/identifier.js";
 import { idsOf } from "../references/dependencies.js";
 import type { WorkflowCompilation, WorkflowSource } from "./source.js";

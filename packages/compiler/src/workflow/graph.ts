@@ -1,11 +1,7 @@
 import { create } from "@bufbuild/protobuf";
+import { START_NODE } from "@flyte-ts/domain/graph";
 import { compareText } from "@flyte-ts/domain/type";
 import { type ConnectionSet, ConnectionSet_IdListSchema, ConnectionSetSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-
-/** Represents the workflow's inputs; all nodes run after it. */
-export const START_NODE = "start-node";
-/** Represents the workflow's outputs; it runs after all nodes. */
-export const END_NODE = "end-node";
 
 type Adjacency = Map<string, Set<string>>;
 

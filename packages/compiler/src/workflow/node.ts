@@ -1,10 +1,10 @@
 import { compareText } from "@flyte-ts/domain/type";
+import { isReservedNode, START_NODE } from "@flyte-ts/domain/graph";
 import type { BranchNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { branchHasNoCondition, branchHasNoDefault, branchNodeMissing, valueRequired } from "../error/errors.js";
 import { checkBindings } from "./bindings.js";
 import type { NodeBuilder, WorkflowBuilder } from "./builder.js";
 import { checkCondition } from "./condition.js";
-import { END_NODE, START_NODE } from "./graph.js";
 import { interfaceOf } from "./node-interface.js";
 import { armsOf } from "../references/nodes.js";
 
@@ -15,7 +15,7 @@ import { armsOf } from "../references/nodes.js";
 export function checkNode(workflow: WorkflowBuilder, builder: NodeBuilder): void {
   const { node } = builder;
   if (node.id === "") workflow.errors.add(valueRequired("<node>", "Id"));
-  if (node.id === START_NODE || node.id === END_NODE) return;
+  if (isReservedNode(node.id)) return;
   if (interfaceOf(workflow, builder) !== undefined) builder.effectiveOutputs(workflow.errors);
   node.upstreamNodeIds.sort(compareText);
   if (node.target.case === "branchNode") checkBranch(workflow, builder, node.target.value);

@@ -1,13 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { type Binding, type BindingData, type Literal, type LiteralMap, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { OutputReference } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { START_NODE } from "../graph/reserved-nodes.js";
 import { AttributeError, type AttributeErrorCode, resolveAttributes } from "../literal/attribute.js";
 import { collectionLiteral, literalMap, mapLiteral } from "../literal/build.js";
 import { MAX_NESTING } from "../type/nesting.js";
 import { parseVariableName } from "./variable-name.js";
-
-/** The node that stands for a workflow's inputs; a promise without a node refers to it. */
-const START_NODE = "start-node";
 
 export type BindingErrorCode = "BadSpecificationError" | "OutputsNotFoundError" | AttributeErrorCode;
 

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { END_NODE } from "@flyte-ts/domain/graph";
 import { workflowEventPhase, WorkflowPhase } from "@flyte-ts/domain/phase";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd/status";
@@ -17,9 +18,6 @@ export type ResourceEnd =
   | { readonly kind: "complete"; readonly update: WorkflowUpdate }
   | { readonly kind: "inBlob"; readonly uri: string; readonly update: WorkflowUpdate }
   | { readonly kind: "incomplete" };
-
-/** Id of the node whose outputs are those of the workflow. */
-const END_NODE = "end-node";
 
 /**
  * Derives the end of an execution from a terminal status: phase, outputs or error, times. Outputs

@@ -5,7 +5,8 @@ import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Node, WorkflowMetadata_OnFailurePolicy as Policy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { type BindingForm, buildNodes, type NodeJson, START_NODE, type Tasks } from "./node.js";
+import { START_NODE } from "@flyte-ts/domain/graph";
+import { type BindingForm, buildNodes, type NodeJson, type Tasks } from "./node.js";
 import { protobufJson } from "./protobuf-json.js";
 import { stripInterface } from "./strip-interface.js";
 

@@ -27,11 +27,9 @@ import {
   type TaskNodeOverrides,
   type WorkflowNode,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { END_NODE, START_NODE } from "@flyte-ts/domain/graph";
 import { WorkflowBuildError } from "./build-error.js";
 import { goStructJson, protobufJson } from "./protobuf-json.js";
-
-export const START_NODE = "start-node";
-export const END_NODE = "end-node";
 
 /** Templates of the closure's tasks, by identifier key. */
 export type Tasks = ReadonlyMap<string, TaskTemplate>;

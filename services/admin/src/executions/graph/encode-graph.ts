@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { isReservedNode } from "@flyte-ts/domain/graph";
 import { StoredMessageError } from "@flyte-ts/input-limits";
 import { ByteSink } from "../columns/byte-sink.js";
 import { encodeIds } from "../columns/encode-ids.js";
@@ -9,8 +10,6 @@ import { readClosure, readEdges, type SourceGraph, type SourceNode } from "./rea
 /** Nodes and edges of one answer, at most. */
 const MAX_NODES = 500_000;
 const MAX_EDGES = 2_000_000;
-/** Nodes that mark the beginning and the end of a workflow. */
-const MARKS = new Set(["start-node", "end-node"]);
 
 const GRAPH = { digest: 1, texts: 2, graphs: 3 } as const;
 const FIELDS = {
@@ -62,7 +61,7 @@ class GraphEncoder {
   }
 
   #encodeGraph(graph: SourceGraph): Uint8Array {
-    const nodes = graph.nodes.filter(({ id }) => !MARKS.has(id));
+    const nodes = graph.nodes.filter(({ id }) => !isReservedNode(id));
     const failureNode = graph.failureNode === undefined ? 0 : nodes.push(graph.failureNode);
     this.#nodes += nodes.length;
     if (this.#nodes > MAX_NODES) throw new StoredMessageError(`the workflow has more than ${MAX_NODES} nodes`);

@@ -1,11 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { END_NODE, START_NODE } from "@flyte-ts/domain/graph";
 import { type Span, SpanSchema } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import { notBefore, timestampOf } from "@flyte-ts/execution-state";
 import { Graph } from "./graph.js";
 import type { ExecutionTiming, NodeTiming, AttemptTiming, Timestamps } from "./timing.js";
-
-const START_NODE = "start-node";
-const END_NODE = "end-node";
 
 /**
  * Attributes the time of an execution to a tree of spans, down to `depth` levels (negative: all).

@@ -1,5 +1,6 @@
 import type { Binding, BindingData } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { END_NODE, START_NODE, ListInterner, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
+import { END_NODE, START_NODE } from "@flyte-ts/domain/graph";
+import { ListInterner, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
 
 export { END_NODE, START_NODE };
 

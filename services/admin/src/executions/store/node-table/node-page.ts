@@ -1,3 +1,4 @@
+import { END_NODE, START_NODE } from "@flyte-ts/domain/graph";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeFlag } from "@flyte-ts/idl/flytets/admin/v1/node_table_pb";
@@ -64,8 +65,10 @@ const flagSum = [
 ].join(" + ");
 
 /** False for the nodes that mark the beginning and the end of a workflow. */
-export const runsSomething = (table: string): string =>
-  `${table}.spec_node_id NOT IN ('start-node', 'end-node') AND ${table}.node_id NOT IN ('start-node', 'end-node')`;
+export const runsSomething = (table: string): string => {
+  const reserved = `('${START_NODE}', '${END_NODE}')`;
+  return `${table}.spec_node_id NOT IN ${reserved} AND ${table}.node_id NOT IN ${reserved}`;
+};
 
 /** Milliseconds between two columns of nanoseconds, -1 without the second. */
 const sinceFirst = (column: string): string => `COALESCE((n.${column} - n.first_ns) / 1000000, -1)`;
