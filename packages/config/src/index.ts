@@ -15,6 +15,7 @@ export {
   leaderElectionSettings,
   logLevel,
   natsSettings,
+  natsStreamSettings,
   opsSettings,
   port,
   presigningBlobStoreSettings,

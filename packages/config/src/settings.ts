@@ -69,11 +69,27 @@ export const leaderElectionSettings = (defaultGroup: string) =>
     })
     .prefault({});
 
+/** URL of the bus with user and password; the servers of a cluster are separated by commas. */
+const natsUrl = z.string().default("nats://127.0.0.1:4222");
+
 /** The message bus. */
 export const natsSettings = z
   .strictObject({
-    /** URL of the bus with user and password. */
-    url: z.string().default("nats://127.0.0.1:4222"),
+    /** URL of the bus with user and password; the servers of a cluster are separated by commas. */
+    url: natsUrl,
+  })
+  .prefault({});
+
+/** The message bus, of a service that creates its streams. */
+export const natsStreamSettings = z
+  .strictObject({
+    /** URL of the bus with user and password; the servers of a cluster are separated by commas. */
+    url: natsUrl,
+    /**
+     * Number of servers that hold a copy of each stream: 1, or 3 or 5 of a JetStream cluster, which
+     * then survives the loss of one or two. The same for all services.
+     */
+    streamReplicas: z.int().min(1).max(5).default(1),
   })
   .prefault({});
 

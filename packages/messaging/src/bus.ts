@@ -12,6 +12,7 @@ import { retry } from "./retry.js";
 import { serverAddress } from "./server/server-address.js";
 import { NoStreamError, type OutgoingMessage, AckedPublisher } from "./publish/acked-publisher.js";
 import { StreamHealth } from "./server/stream-health.js";
+import { ServerChoice, ServerSwitch } from "./server/server-switch.js";
 import { StreamProbe } from "./server/stream-probe.js";
 import { Streams, type StreamSpec } from "./server/streams.js";
 
@@ -140,6 +141,8 @@ export interface BusOptions {
    * and to any subject. Default true.
    */
   readonly createsStreams?: boolean;
+  /** Number of servers that hold a copy of each stream, 1 to 5. Default 1. */
+  readonly streamReplicas?: number;
 }
 
 /**
@@ -148,15 +151,24 @@ export interface BusOptions {
  */
 const MAX_IN_FLIGHT = 128;
 
-/** Time without an acknowledgement after which a message is sent again. */
-const PUBLISH_ACK_TIMEOUT_MS = 5_000;
+/**
+ * Time without an answer after which a request to JetStream is repeated, ms: a cluster that elects
+ * a leader answers none.
+ */
+const API_TIMEOUT_MS = 3_000;
+/** The same, for the question whether a consumer is still there. */
+const CONSUMER_TIMEOUT_MS = 1_000;
+
+/** Time without an acknowledgement after which a message is sent again, ms. */
+const PUBLISH_ACK_TIMEOUT_MS = 3_000;
 
 type EphemeralHandler = (subject: string, data: Uint8Array) => void;
 
 /** Connects and keeps the connection: waits for the server at the start and after every loss. */
-export async function connectBus({ url, name, logger, metrics, createsStreams = true }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, name, logger, metrics, createsStreams = true, streamReplicas = 1 }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
+  const choice = new ServerChoice();
   const connection = await connect({
     ...address,
     inboxPrefix: inbox,
@@ -165,21 +177,23 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
     reconnectTimeWait: 200,
     reconnectJitter: 100,
     waitOnFirstConnect: true,
-    pingInterval: 5_000,
+    pingInterval: 2_000,
     maxPingOut: 2,
+    reconnectToServer: choice.choose,
   });
-  const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  const streams = new Streams({ connection, manager, logger, createsStreams });
+  const manager = await retry(() => jetstreamManager(connection, { checkAPI: false, timeout: API_TIMEOUT_MS }), connection);
+  const streams = new Streams({ connection, manager, logger, createsStreams, replicas: streamReplicas });
   const health = new StreamHealth(logger);
   const publisher = new AckedPublisher(connection, { timeoutMs: PUBLISH_ACK_TIMEOUT_MS, inbox, health });
   const probe = new StreamProbe({ streams, publish: (message) => publisher.publish(message), logger, name });
+  const serverSwitch = new ServerSwitch({ connection, health, logger }, choice);
   const publish = (message: OutgoingMessage) => publisher.publish(message);
   const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
   const markers = new ProcessingMarkers({ manager, streams, publish });
   return new NatsBus({
     connection,
     manager,
-    client: jetstream(connection),
+    client: jetstream(connection, { timeout: CONSUMER_TIMEOUT_MS }),
     logger,
     streams,
     publisher,
@@ -187,6 +201,7 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
     markers,
     health,
     probe,
+    serverSwitch,
   });
 }
 
@@ -204,7 +219,7 @@ class NatsBus implements Bus {
       try {
         await deps.publisher.publish(message.encode());
       } catch (error) {
-        if (error instanceof NoStreamError) await deps.streams.recreateMissing();
+        if (error instanceof NoStreamError) void deps.streams.recreateMissing();
         throw error;
       }
     };
@@ -307,8 +322,9 @@ class NatsBus implements Bus {
 
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    const { connection, probe } = this.deps;
+    const { connection, probe, serverSwitch } = this.deps;
     probe.stop();
+    serverSwitch.stop();
     if (connection.isClosed()) return;
     // A drain waits for the server; when the server is unreachable there is nothing to wait for.
     await Promise.race([connection.drain().catch(() => undefined), sleep(2_000, undefined, { ref: false })]);
@@ -323,7 +339,10 @@ class NatsBus implements Bus {
         this.deps.logger.error({ operation, subject }, "the user of this service lacks the permission for this subject of the message bus");
       }
       if (status.type === "disconnect") this.#disconnectedReason = "the message bus is not connected";
-      if (status.type === "reconnect") this.#disconnectedReason = undefined;
+      if (status.type === "reconnect") {
+        this.#disconnectedReason = undefined;
+        this.deps.publisher.resendPending();
+      }
       if (status.type !== "disconnect" && status.type !== "reconnect") continue;
       this.deps.logger.info({ status: status.type }, "message bus connection changed");
       for (const listener of this.#connectionListeners) listener();

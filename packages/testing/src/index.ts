@@ -1,5 +1,6 @@
 export { type RequestScope, anyRequest } from "./request/any-request.js";
 export { type ProxyFault, type FaultProxy, type FaultProxyTarget, startFaultProxy } from "./proxy/fault-proxy.js";
+export { type SilentLink, startSilentLink } from "./proxy/silent-link.js";
 export { type CommitFault, type CommitFaultProxy, startCommitFaultProxy } from "./proxy/commit-fault-proxy.js";
 export { findIncompatibleMigrations, type MigrationCheckOptions } from "./schema/migration-compatibility.js";
 export { deployedConfigs } from "./deployed-configs.js";
@@ -13,6 +14,7 @@ export { type SchemaSnapshot, schemaSnapshot } from "./schema/schema-snapshot.js
 export { schemaText } from "./schema/schema-text.js";
 export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type PostgresFixtureOptions, type ServerFixture } from "./server/servers.js";
+export { type NatsCluster, natsClusterFixture, type NatsMember } from "./server/nats-cluster.js";
 export { testWatchdog } from "./server/test-watchdog.js";
 export { type IssuerKey, signToken, type TokenIssuer, tokenIssuer } from "./server/token-issuer.js";
 export { type WebhookResponse, type ReceivedPost, type WebhookReceiver, webhookReceiver } from "./server/webhook-receiver.js";

@@ -43,7 +43,7 @@ const ops = await startOpsServer({
 const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
 await waitForDatabase(() => db.migrate({ directory: migrations, logger }), logger);
 readiness.starting("waiting for the message bus");
-const bus = await connectBus({ url: config.nats.url, name: "admin", logger, metrics });
+const bus = await connectBus({ ...config.nats, name: "admin", logger, metrics });
 await bus.ensureStream(EVENT_STREAM);
 const clusters: Cluster[] = [];
 for (const { name, weight, enabled, pools, ...access } of config.clusters) {

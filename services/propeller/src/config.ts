@@ -5,7 +5,7 @@ import {
   checkKubernetesSettings,
   kubernetesSettings,
   logLevel,
-  natsSettings,
+  natsStreamSettings,
   opsSettings,
   tracingSettings,
 } from "@flyte-ts/config";
@@ -16,7 +16,7 @@ const milliseconds = z.number().int().min(0);
 export const propellerConfigSchema = z.strictObject({
   logLevel,
   ops: opsSettings(10_255),
-  nats: natsSettings,
+  nats: natsStreamSettings,
   /**
    * Name of this data plane in admin's `clusters`, when several share the bus; its plugin services
    * use the same name.

@@ -48,7 +48,7 @@ const metrics = createMetrics();
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(
-  await connectBus({ url: config.nats.url, name: "propeller", logger, metrics: metrics.registry }),
+  await connectBus({ ...config.nats, name: "propeller", logger, metrics: metrics.registry }),
   dataPlaneScope(config.cluster),
 );
 

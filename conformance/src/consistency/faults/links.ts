@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { respondsOk } from "../../stack/http-probe.js";
 import type { RunningStack, StackPart } from "../../stack/stack-fixture.js";
-import { type SilentLink, startSilentLink } from "./silent-link.js";
+import { type SilentLink, startSilentLink } from "@flyte-ts/testing";
 
 /**
  * Services of a stack that call others, and their targets. Pods get their addresses from

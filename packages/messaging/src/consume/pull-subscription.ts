@@ -13,8 +13,9 @@ import { MAX_HANDLER_BATCH_BYTES } from "../limits.js";
 import { retry } from "../retry.js";
 import type { AckedPublisher } from "../publish/acked-publisher.js";
 import type { StreamHealth } from "../server/stream-health.js";
+import type { ServerSwitch } from "../server/server-switch.js";
 import type { StreamProbe } from "../server/stream-probe.js";
-import type { Streams } from "../server/streams.js";
+import { STREAM_NOT_FOUND, type Streams } from "../server/streams.js";
 import { PoisonMessageGuard } from "./poison-message-guard.js";
 
 /** Time in handlers that never wait after which the loop yields to the event loop, ms. */
@@ -28,7 +29,6 @@ const RESUBSCRIBE_MS = { first: 250, refused: 5_000 };
 
 /** API error: the consumer exists with another configuration. */
 const CONSUMER_EXISTS = 10148;
-const STREAM_NOT_FOUND = 10059;
 
 /** API errors: the consumer or its stream does not exist. */
 export const NOT_FOUND_CODES: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
@@ -45,9 +45,16 @@ export interface NatsDeps {
   readonly markers: ProcessingMarkers;
   readonly health: StreamHealth;
   readonly probe: StreamProbe;
+  readonly serverSwitch: ServerSwitch;
 }
 
 const DEFAULT_ACK_WAIT_MS = 30_000;
+
+/**
+ * Lifetime of a request for messages, ms. The client also waits this long before it looks again for
+ * a consumer that did not answer, as while a cluster elects its leader.
+ */
+const PULL_EXPIRY_MS = 2_000;
 
 /**
  * A durable pull consumer that outlives reconnects, restarts of the server and the loss of its
@@ -120,7 +127,7 @@ export class PullSubscription implements ExclusiveSubscription {
     const consumer = await retry(() => client.consumers.get(stream, durable), connection);
     const messages = await consumer.consume({
       max_messages: Math.ceil(Math.max(batch, Math.min(maxInFlight, 1_000)) / BATCH_SIZE_ESTIMATE),
-      expires: 10_000,
+      expires: PULL_EXPIRY_MS,
       idle_heartbeat: 1_000,
       abort_on_missing_resource: true,
       callback: (message) => {

@@ -33,7 +33,14 @@ export class NoStreamError extends Error {
 
 const EXPIRY_CHECK_MS = 500;
 
+/**
+ * Timeout while the server fails to store messages, ms: a cluster that elects a leader answers
+ * nothing, and the message has to be sent again soon after.
+ */
+const FAILING_TIMEOUT_MS = 1_000;
+
 export interface AckedPublisherOptions {
+  /** Time without an acknowledgement after which a message counts as lost, ms. */
   readonly timeoutMs: number;
   /** Subject prefix of answers. */
   readonly inbox: string;
@@ -78,7 +85,8 @@ export class AckedPublisher {
       const token = (++this.#lastToken).toString(36);
       const reply = `${this.#inbox}.${token}`;
       this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
-      this.#pending.set(token, { subject, resolve, reject, deadlineMs: performance.now() + this.#timeoutMs });
+      const timeoutMs = this.#health.isFailing(subject) ? Math.min(FAILING_TIMEOUT_MS, this.#timeoutMs) : this.#timeoutMs;
+      this.#pending.set(token, { subject, resolve, reject, deadlineMs: performance.now() + timeoutMs });
       this.#timer ??= setInterval(() => this.#expireOverdue(), EXPIRY_CHECK_MS);
     });
   }
@@ -98,17 +106,26 @@ export class AckedPublisher {
     pending.reject(error);
   }
 
-  /** Entries are in sending order: the first that has time left ends the check. */
+  /**
+   * Rejects the messages without acknowledgement after a reconnect, so that their publishers send
+   * them again at once: answers to the connection before do not arrive.
+   */
+  resendPending(): void {
+    for (const { reject } of this.#pending.values()) reject(new PublishNotAcknowledged("the connection to the message bus was lost"));
+    this.#pending.clear();
+  }
+
   #expireOverdue(): void {
     const now = performance.now();
     const closed = this.connection.isClosed();
     for (const [token, { subject, deadlineMs, reject }] of this.#pending) {
-      if (deadlineMs > now && !closed) return;
+      if (deadlineMs > now && !closed) continue;
       this.#pending.delete(token);
       const error = new PublishNotAcknowledged("the message bus did not acknowledge the message in time");
       this.#health.recordFailure(subject, error.message);
       reject(error);
     }
+    if (this.#pending.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -50,6 +50,14 @@ export class StreamHealth {
     this.logger.error({ subjects: prefix, reason }, "the message bus does not store messages");
   }
 
+  /**
+   * True from the first message of this stream that the server failed to store, until it stores
+   * one.
+   */
+  isFailing(subject: string): boolean {
+    return this.#failures.size > 0 && this.#failures.has(subjectPrefix(subject));
+  }
+
   /** Describes what the server fails to store; undefined when it stores all. */
   unhealthyReason(): string | undefined {
     if (this.#failures.size === 0) return undefined;

@@ -12,7 +12,7 @@ const PROBE_STREAM: StreamSpec = {
   maxMessagesPerSubject: 1,
 };
 
-const PROBE_INTERVAL_MS = 5_000;
+const PROBE_INTERVAL_MS = 2_000;
 
 interface StreamProbeDeps {
   readonly streams: Streams;
@@ -31,7 +31,7 @@ export class StreamProbe {
   readonly subject: string;
   #timer: NodeJS.Timeout | undefined;
   #running = false;
-  #streamReady = false;
+  #creating = false;
   #notPermitted = false;
 
   constructor(private readonly deps: StreamProbeDeps) {
@@ -43,6 +43,7 @@ export class StreamProbe {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS);
     this.#timer.unref();
+    void this.#createStream();
   }
 
   stop(): void {
@@ -62,16 +63,22 @@ export class StreamProbe {
   }
 
   async #probe(): Promise<void> {
-    if (this.#running) return;
+    if (this.#running || this.#notPermitted) return;
     this.#running = true;
     try {
-      if (!this.#streamReady) await this.deps.streams.ensure(PROBE_STREAM);
-      this.#streamReady = true;
-      if (!this.#notPermitted) await this.deps.publish({ subject: this.subject, data: new Uint8Array() });
+      await this.deps.publish({ subject: this.subject, data: new Uint8Array() });
     } catch (error) {
-      if (error instanceof NoStreamError) this.#streamReady = false;
+      if (error instanceof NoStreamError) void this.#createStream();
     } finally {
       this.#running = false;
     }
+  }
+
+  /** Does not delay the probes: a server that stores nothing does not answer this either. */
+  async #createStream(): Promise<void> {
+    if (this.#creating) return;
+    this.#creating = true;
+    await this.deps.streams.ensure(PROBE_STREAM).catch(() => undefined);
+    this.#creating = false;
   }
 }

@@ -1,5 +1,6 @@
 import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SingleFlight } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { retry } from "../retry.js";
@@ -24,6 +25,11 @@ const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPol
 
 /** API error: the stream exists with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
+/** API error: there is no such stream. */
+export const STREAM_NOT_FOUND = 10059;
+
+/** Minimum interval between checks for missing streams, ms. */
+const CHECK_INTERVAL_MS = 250;
 
 interface StreamsDeps {
   readonly connection: NatsConnection;
@@ -34,6 +40,8 @@ interface StreamsDeps {
    * service has created the stream.
    */
   readonly createsStreams: boolean;
+  /** Number of servers that hold a copy of each stream. */
+  readonly replicas: number;
 }
 
 /**
@@ -43,6 +51,7 @@ interface StreamsDeps {
 export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
   readonly #recreating = new SingleFlight<void>();
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly deps: StreamsDeps) {}
 
@@ -63,18 +72,36 @@ export class Streams {
   }
 
   async #recreateMissing(): Promise<void> {
+    const sinceCheckMs = performance.now() - this.#checkedAt;
+    // A stream that elects its leader looks missing to publishers, many times a second.
+    if (sinceCheckMs < CHECK_INTERVAL_MS) await sleep(CHECK_INTERVAL_MS - sinceCheckMs, undefined, { ref: false });
+    this.#checkedAt = performance.now();
     for (const spec of this.#ensured.values()) {
       try {
+        if (await this.#exists(spec.name)) continue;
         await this.#createOrUpdate(spec);
         this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
       } catch (error) {
         this.deps.logger.warn({ stream: spec.name, error: String(error) }, "cannot recreate a missing stream");
+        // A server that did not answer would not answer for the next stream either.
+        if (!(error instanceof JetStreamApiError)) return;
       }
     }
   }
 
+  async #exists(name: string): Promise<boolean> {
+    try {
+      await this.deps.manager.streams.info(name);
+      return true;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return false;
+      throw error;
+    }
+  }
+
   async #createOrUpdate(spec: StreamSpec): Promise<void> {
-    const { streams } = this.deps.manager;
+    const { replicas, manager } = this.deps;
+    const { streams } = manager;
     const config = {
       name: spec.name,
       subjects: [...spec.subjects],
@@ -83,6 +110,7 @@ export class Streams {
       max_bytes: spec.maxBytes ?? -1,
       max_msgs_per_subject: spec.maxMessagesPerSubject ?? -1,
       storage: StorageType.File,
+      num_replicas: replicas,
     };
     try {
       await streams.add(config);
