@@ -38,15 +38,23 @@ const bundle = await rolldown({
     if (!(log.id ?? log.loc?.file ?? "").includes("node_modules")) write(level, log);
   },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: "bundle",
   cleanDir: true,
   format: "esm",
   // Omit the sources: Node reads all maps at the start.
   sourcemap: true,
   sourcemapExcludeSources: true,
+  // The code stays in memory, with two bytes for each character if a single one is not ASCII.
+  comments: false,
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
   // Keep the paths of entries: files beside them are at the same relative path as in dist/.
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
 });
 await bundle.close();
+for (const { code = "", fileName } of output) {
+  // Literals of tagged templates are not escaped.
+  const [line] = /^.*[^\0-\x7f].*$/m.exec(code) ?? [];
+  if (line !== undefined) throw new Error(`bundle/${fileName}: escape what is not ASCII in: ${line.trim().slice(0, 200)}`);
+}

@@ -52,7 +52,7 @@ const PARTS = {
   // needs Java.
   operators: {
     files: ["services/plugins/operator/src/integration", "services/plugins/pod/src/load.integration.test.ts"],
-    environment: { OPERATORS: "full", OPERATOR_KILLS: "60" },
+    environment: { OPERATORS: "full", OPERATOR_KILLS: "20" },
   },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {

@@ -3,6 +3,7 @@ export { processCommandLine, processIdentity } from "./process-identity.js";
 export { type ProcessWatchdog, isWatchdog, startWatchdog } from "./watchdog.js";
 export { type OutputTail, captureTail } from "./capture-tail.js";
 export { type RunProgramOptions, runProgram } from "./run-program.js";
+export { SERVICE_MALLOC_ENV, SERVICE_NODE_ARGS } from "./service-runtime.js";
 export { type LockHolder, acquireLock, releaseLock } from "./file-lock.js";
 export { withFileLock } from "./with-file-lock.js";
 

@@ -1,4 +1,5 @@
 import { pino, type Logger } from "pino";
+import { mapStackFields } from "./map-stacks.js";
 
 export type { Logger };
 
@@ -19,7 +20,7 @@ const REDACTED_FIELDS = ["authorization", "password", "secretAccessKey", "client
 /**
  * Creates a structured logger. Messages are constant text; variable facts are fields, named as in
  * LogFields: `log.info({ execution }, "execution ended")`. Writes are synchronous, so nothing is
- * lost when the process ends. A full disk or a closed pipe costs lines and never the process: lines
+ * lost when the process ends. Stack traces name positions in the sources. A full disk or a closed pipe costs lines and never the process: lines
  * are buffered in memory, up to a bound, and written when the output accepts them.
  */
 export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions): Logger {
@@ -31,7 +32,7 @@ export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions)
       base: { service },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       redact: { paths: REDACTED_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" },
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: mapStackFields },
     },
     destination,
   );

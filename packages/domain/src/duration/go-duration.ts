@@ -10,7 +10,7 @@ const unitNanoseconds: Readonly<Record<string, number>> = {
 };
 
 const MAX_INT64 = 2n ** 63n - 1n;
-const pattern = String.raw`(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
+const pattern = String.raw`(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)`;
 const whole = new RegExp(`^([+-]?)((?:${pattern})+)$`);
 const parts = new RegExp(pattern, "g");
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { backoffDelay } from "@flyte-ts/async";
-import { probeReadiness, cacheDir, type ProcessWatchdog } from "@flyte-ts/host";
+import { cacheDir, probeReadiness, type ProcessWatchdog, SERVICE_MALLOC_ENV, SERVICE_NODE_ARGS } from "@flyte-ts/host";
 import { StackError } from "../stack-error.js";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -22,31 +22,6 @@ export interface ServiceSupervisorOptions {
   /** Called when a service ended unexpectedly. */
   readonly onRestart: (service: string, how: string) => void;
 }
-
-/** Many processes share the machine: each gets 24 MiB for young objects instead of 48. */
-const SEMI_SPACE_FLAG = "--max-semi-space-size=8";
-
-/**
- * Collects young objects on the main thread. Helper threads of each process would compete for the
- * few processors: a fan-out of 6,000 takes a tenth longer with them.
- */
-const SERIAL_SCAVENGE_FLAG = "--no-parallel-scavenge";
-
-/**
- * Heap growth between full collections while a service starts; afterwards it sets this itself
- * (`startHeapGrowthControl`). By default V8 lets the heap grow to a multiple. For a closure of
- * 30,000 nodes read four times: 243 instead of 359 MiB, for 5 to 10 % more processor time.
- */
-const HEAP_GROWTH_FLAG = "--heap-growing-percent=60";
-
-/**
- * Settings of malloc, which holds buffers outside V8's heap. With one arena per thread, freed
- * memory hardly ever returns to the system. The same happens after malloc has raised its mmap
- * threshold, which it does when a buffer of some MiB is freed; a fixed threshold prevents that.
- * From 32 KiB on each buffer is mapped separately and returned when it is freed: data read from
- * sockets, and the pool of small buffers (`startIdleGc`).
- */
-const MALLOC_ENV = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
 /** Interval of readiness queries to a starting service, ms. */
 const PROBE_INTERVAL_MS = 50;
@@ -151,15 +126,11 @@ export class ServiceSupervisor {
     try {
       // A session of its own: Ctrl-C reaches only the supervisor, which stops the services in
       // order.
-      const child = spawn(
-        process.execPath,
-        [SEMI_SPACE_FLAG, SERIAL_SCAVENGE_FLAG, HEAP_GROWTH_FLAG, this.spec.program, "--config", this.spec.configFile],
-        {
-          stdio: ["ignore", log, log],
-          env: { ...MALLOC_ENV, NODE_COMPILE_CACHE: join(cacheDir(), "node"), ...process.env },
-          detached: true,
-        },
-      );
+      const child = spawn(process.execPath, [...SERVICE_NODE_ARGS, this.spec.program, "--config", this.spec.configFile], {
+        stdio: ["ignore", log, log],
+        env: { ...SERVICE_MALLOC_ENV, NODE_COMPILE_CACHE: join(cacheDir(), "node"), ...process.env },
+        detached: true,
+      });
       this.options.watchdog.watch(child);
       this.#child = child;
       return child;

@@ -12,6 +12,8 @@ export interface CreateObjectOptions {
   /** Such as `Pod`. */
   readonly kind: string;
   readonly creations: Pick<UnsettledCreations, "track">;
+  /** Fetch only the metadata of a created object; one that exists already is fetched completely. */
+  readonly metadataOnly?: boolean;
 }
 
 /**
@@ -26,10 +28,10 @@ export function createAttemptObject<T extends KubeObject>(object: T, request: Ta
 async function createOrAdopt<T extends KubeObject>(
   object: T,
   request: TaskRequest,
-  { client, ref, kind }: CreateObjectOptions,
+  { client, ref, kind, metadataOnly = false }: CreateObjectOptions,
 ): Promise<T> {
   try {
-    return await client.create<T>(ref, annotateAttempt(object, request));
+    return await client.create<T>(ref, annotateAttempt(object, request), { metadataOnly });
   } catch (error) {
     if (!isAlreadyExists(error)) throw toCreateError(error);
   }

@@ -35,6 +35,11 @@ export type WarningOf = (uid: string | undefined) => string | undefined;
 const IN_POD_STATUS = new Set(["FailedScheduling", "BackOff", "Failed"]);
 /** Number of objects whose warning is kept. */
 const MAX_OBJECTS = 10_000;
+/**
+ * Silence after which the watch counts as dead, ms. The API server ends it after 240 s and sends no
+ * bookmarks before: it has no watch cache for events.
+ */
+const IDLE_TIMEOUT_MS = 250_000;
 /** Longer messages are truncated; Kubernetes allows 1,024 characters. */
 const MAX_MESSAGE_LENGTH = 500;
 
@@ -55,6 +60,7 @@ export class WarningEvents {
       logger,
       time,
       transform: trimEvent,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
       onEvent: ({ type, object }) => {
         if (type !== "deleted") this.#onEvent(object);
       },

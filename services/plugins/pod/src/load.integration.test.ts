@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import {
   memoryMib,
   natsFixture,
   type ServerFixture,
-  testWatchdog,
+  startServiceProcess,
 } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { manifest } from "./manifest.js";
@@ -34,8 +34,6 @@ const MAX_CALLS_PER_POD_AND_MINUTE = 2;
 const MAX_RSS_MIB = 150;
 const NAMESPACE = "p-development";
 const PROGRAM = fileURLToPath(new URL("../bundle/main.js", import.meta.url));
-// As the local stack starts services.
-const NODE_ARGS = ["--max-semi-space-size=8", "--no-parallel-scavenge"];
 const PATIENCE = { timeout: 600_000, interval: 1_000 };
 const canRun = process.platform === "linux" && existsSync(PROGRAM) && (await kubernetesSkipReason()) === undefined;
 
@@ -74,8 +72,7 @@ describe.skipIf(!canRun)(`${PODS_UNDER_WAY} pods under way`, { timeout: 1_500_00
         logArchive: { enabled: false },
       }),
     );
-    service = spawn(process.execPath, [...NODE_ARGS, PROGRAM, "--config", config], { stdio: ["ignore", "ignore", "inherit"] });
-    testWatchdog().watch(service, "SIGKILL");
+    service = startServiceProcess(PROGRAM, ["--config", config]);
   }, 420_000);
   afterAll(async () => {
     service?.kill("SIGKILL");

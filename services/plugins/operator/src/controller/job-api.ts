@@ -47,7 +47,7 @@ export class JobApi {
   async create({ operator }: JobRef, request: TaskRequest): Promise<Job> {
     const job = await buildWithPrerequisites(request, this.deps, (complete, options) => buildJob(operator, complete, options));
     const { client, creations } = this.deps;
-    return createAttemptObject<Job>(job, request, { client, creations, ref: operator.ref, kind: operator.kind });
+    return createAttemptObject<Job>(job, request, { client, creations, ref: operator.ref, kind: operator.kind, metadataOnly: true });
   }
 
   /**

@@ -3,7 +3,7 @@ import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type KubeObject, PODS } from "@flyte-ts/kubernetes";
-import { objectName, OPERATOR_JOB_LABEL } from "@flyte-ts/pod-task";
+import { objectName, OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
 import { vi } from "vitest";
 import { operatorServiceConfig } from "../config.js";
 import type { Operator } from "../operator.js";
@@ -124,11 +124,18 @@ export class Attempt {
 
   /** Names of its resource and pods that still exist. Asks again while the API does not answer. */
   remaining(): Promise<string[]> {
-    const labelSelector = `${OPERATOR_JOB_LABEL}=${this.name}`;
     return vi.waitFor(async () => {
-      const { items } = await this.cluster.client.list<KubeObject>(PODS, { namespace: NAMESPACE, labelSelector });
+      const pods = await this.#pods();
       const job = await this.exists();
-      return [...(job === undefined ? [] : [job]), ...items].map(({ metadata }) => metadata.name);
+      return [...(job === undefined ? [] : [job]), ...pods].map(({ metadata }) => metadata.name);
+    }, PATIENCE);
+  }
+
+  /** Resolves when no pod of it runs or may run. */
+  async untilStopped(): Promise<void> {
+    await vi.waitFor(async () => {
+      const active = (await this.#pods()).filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
+      if (active.length > 0) throw new Error(`still active: ${active.map(({ metadata }) => metadata.name).join(", ")}`);
     }, PATIENCE);
   }
 
@@ -147,6 +154,11 @@ export class Attempt {
       if (remaining.length > 0) throw new Error(`still there: ${remaining.join(", ")}`);
     };
     await vi.waitFor(act, { ...PATIENCE, interval: 1_000 });
+  }
+
+  async #pods(): Promise<readonly Pod[]> {
+    const labelSelector = `${OPERATOR_JOB_LABEL}=${this.name}`;
+    return (await this.cluster.client.list<Pod>(PODS, { namespace: NAMESPACE, labelSelector })).items;
   }
 }
 

@@ -32,9 +32,7 @@ describe.skipIf(!canRun)(`${JOBS} jobs of one kind`, { timeout: 1_500_000 }, () 
 
   beforeAll(async () => {
     audit = createAuditLog();
-    // As the local stack starts services.
-    const nodeArgs = ["--max-semi-space-size=8", "--no-parallel-scavenge"];
-    service = await startPluginProcess([TASK_TYPE], { apiArgs: audit.apiArgs, nodeArgs, settings: {} });
+    service = await startPluginProcess([TASK_TYPE], { apiArgs: audit.apiArgs, settings: {} });
     const { client } = service;
     for (const definition of SPARK_DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
     const { operator } = new Attempt(service, TASK_TYPE, { name: "kind" });

@@ -10,6 +10,9 @@ import { logger, startTestCluster, type TestCluster } from "./test-cluster.fixtu
 /** Settings that make waits short. */
 const SETTINGS = { nats: { url: "" }, graces: { imagePullBackOffMs: 0 }, discoveryIntervalMs: 1_000, operatorTimeoutMs: 2_000 };
 
+/** No earlier process has created jobs of this cluster. */
+const CREATION_SETTLES_WITHIN_MS = 2_000;
+
 /** A cluster and the plugin, which runs in this process. */
 export interface OperatorCluster extends TestCluster, AttemptChannel {
   readonly controller: JobController;
@@ -21,7 +24,15 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
   const bus = new MemoryBus();
   const store = new MemoryStore();
   const config = operatorServiceConfig.parse(SETTINGS);
-  const controller = new JobController({ ...controllerSettings(config), config: config.pods, client, store, clock: systemTime, logger });
+  const controller = new JobController({
+    ...controllerSettings(config),
+    config: config.pods,
+    client,
+    store,
+    clock: systemTime,
+    logger,
+    creationSettlesWithinMs: CREATION_SETTLES_WITHIN_MS,
+  });
   const plugin = await runPlugin({ plugin: operatorPlugin(controller), bus, logger, clock: systemTime });
   return {
     ...cluster,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { TASK_STREAM } from "@flyte-ts/bus-contract";
 import { connectBus } from "@flyte-ts/messaging";
 import { collectTaskEvents } from "@flyte-ts/task-plugin/harness";
-import { natsFixture, testWatchdog } from "@flyte-ts/testing";
+import { natsFixture, startServiceProcess } from "@flyte-ts/testing";
 import type { AttemptChannel } from "./attempt.fixture.js";
 import { logger, startTestCluster, type TestCluster } from "./test-cluster.fixture.js";
 
@@ -26,8 +26,6 @@ export interface PluginProcess extends TestCluster, AttemptChannel {
 export interface PluginProcessOptions {
   /** Further flags of kube-apiserver. */
   readonly apiArgs?: readonly string[];
-  /** Flags of Node.js. */
-  readonly nodeArgs?: readonly string[];
   /** Settings of the service. Default: short waits. */
   readonly settings?: object;
 }
@@ -36,7 +34,7 @@ const SHORT_WAITS = { discoveryIntervalMs: 1_000, graces: { imagePullBackOffMs: 
 
 export async function startPluginProcess(
   taskTypes: readonly string[],
-  { apiArgs, nodeArgs = [], settings = SHORT_WAITS }: PluginProcessOptions = {},
+  { apiArgs, settings = SHORT_WAITS }: PluginProcessOptions = {},
 ): Promise<PluginProcess> {
   const cluster = await startTestCluster(apiArgs);
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-operator-"));
@@ -66,8 +64,7 @@ export async function startPluginProcess(
       writeFileSync(path, bytes);
     },
     start: () => {
-      child = spawn(process.execPath, [...nodeArgs, PLUGIN_PROGRAM, "--config", config], { stdio: ["ignore", "ignore", "inherit"] });
-      testWatchdog().watch(child, "SIGKILL");
+      child = startServiceProcess(PLUGIN_PROGRAM, ["--config", config]);
     },
     pid: () => child?.pid ?? 0,
     kill,

@@ -25,12 +25,9 @@ const PROPERTIES = "spark.properties";
  */
 export async function runDriver(pod: Pod, options: DriverProcessOptions): Promise<{ readonly exitCode: number }> {
   const { client, sparkSubmit, folder, env } = options;
-  const { containers, volumes = [] } = pod.spec;
-  const name = (volumes as readonly ConfigMapVolume[]).map(({ configMap }) => configMap?.name).find((each) => each !== undefined) ?? "";
-  const configuration = await client.get<ConfigMap>(CONFIG_MAPS, { namespace: pod.metadata.namespace, name });
   const properties = join(folder, PROPERTIES);
-  writeFileSync(properties, configuration?.data?.[PROPERTIES] ?? "");
-  const [container] = containers;
+  writeFileSync(properties, await readProperties(pod, client));
+  const [container] = pod.spec.containers;
   // The arguments of the entry point: `driver`, the properties' file in the pod, and the program.
   const [role, flag, , ...program] = container?.args ?? [];
   if (role !== "driver" || flag !== "--properties-file") throw new Error(`not a driver: ${container?.args?.join(" ")}`);
@@ -39,6 +36,7 @@ export async function runDriver(pod: Pod, options: DriverProcessOptions): Promis
   const args = ["--master", "local[1]", "--deploy-mode", "client", ...conf, "--properties-file", properties, ...program];
   const own = Object.fromEntries((container?.env ?? []).flatMap(({ name: key, value }) => (value === undefined ? [] : [[key, value]])));
   const child = spawn(sparkSubmit, args, {
+    cwd: folder,
     env: { ...sparkEnvironment(sparkSubmit), ...own, ...env },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -47,6 +45,17 @@ export async function runDriver(pod: Pod, options: DriverProcessOptions): Promis
     child.once("error", reject);
     child.once("exit", (code) => resolve({ exitCode: code ?? 1 }));
   });
+}
+
+/** Reads Spark's properties; further ConfigMaps of the pod hold the template of executors. */
+async function readProperties({ metadata: { namespace }, spec: { volumes = [] } }: Pod, client: KubeClient): Promise<string> {
+  for (const { configMap } of volumes as readonly ConfigMapVolume[]) {
+    if (configMap?.name === undefined) continue;
+    const { data } = (await client.get<ConfigMap>(CONFIG_MAPS, { namespace, name: configMap.name })) ?? {};
+    const properties = data?.[PROPERTIES];
+    if (properties !== undefined) return properties;
+  }
+  throw new Error(`no ConfigMap of the driver has ${PROPERTIES}`);
 }
 
 interface ConfigMapVolume {
