@@ -56,7 +56,11 @@ const PARTS = {
   },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {
-    files: ["services/plugins/connector/src/flytekit/", "services/plugins/connector/src/task-load.test.ts"],
+    files: [
+      "services/plugins/connector/src/flytekit/",
+      "services/plugins/connector/src/task-load.test.ts",
+      "services/plugins/connector/src/process-load.integration.test.ts",
+    ],
     environment: { CONNECTORS: "full" },
   },
   // Installs PySpark from PyPI; it needs Java.

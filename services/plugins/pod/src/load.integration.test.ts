@@ -29,7 +29,7 @@ import { logger, outputs, podRequest } from "./simulation/pod-world.js";
 // `OPERATORS=full`: as many pods as one service is promised to bear.
 const isFull = process.env["OPERATORS"] === "full";
 const PODS_UNDER_WAY = isFull ? 1_000 : 50;
-const MEASURED_MS = isFull ? 120_000 : 10_000;
+const MEASURED_MS = isFull ? 120_000 : 4_000;
 const MAX_CALLS_PER_POD_AND_MINUTE = 2;
 const MAX_RSS_MIB = 150;
 const NAMESPACE = "p-development";

@@ -17,7 +17,7 @@ import { logger } from "./test-cluster.fixture.js";
 // `OPERATORS=full`: as many jobs as one service is promised to bear.
 const isFull = process.env["OPERATORS"] === "full";
 const JOBS = isFull ? 1_000 : 50;
-const MEASURED_MS = isFull ? 120_000 : 10_000;
+const MEASURED_MS = isFull ? 120_000 : 4_000;
 const MAX_CALLS_PER_JOB_AND_MINUTE = 2;
 const MAX_RSS_MIB = 150;
 const TASK_TYPE = "spark";
