@@ -22,7 +22,7 @@ const page = codeBlocks("docs/plugins/write-a-plugin.md");
 const [install = "", harness = "", pyflyte = "", startJobService = "", startPlugin = ""] = commands(page, "bash");
 const [, addPlugin = ""] = commands(page, "sh");
 const isInstalled = process.env["PLUGIN_TUTORIAL"] === "install";
-/** Short times after which propeller reports that a plugin is missing; heartbeats come every 10 s. */
+/** Short times after which propeller reports a missing plugin; heartbeats come every 10 s. */
 const SOON = { FLYTE_TS_PROPELLER_PLUGINS__LISTENMS: "2000", FLYTE_TS_PROPELLER_PLUGINS__SILENTAFTERMS: "12000" };
 /** Time from the start of a plugin service to its first report on a task that waits, ms. */
 const SERVED_WITHIN_MS = 5_000;

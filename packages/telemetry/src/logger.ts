@@ -19,9 +19,10 @@ const REDACTED_FIELDS = ["authorization", "password", "secretAccessKey", "client
 
 /**
  * Creates a structured logger. Messages are constant text; variable facts are fields, named as in
- * LogFields: `log.info({ execution }, "execution ended")`. Writes are synchronous, so nothing is
- * lost when the process ends. Stack traces name positions in the sources. A full disk or a closed pipe costs lines and never the process: lines
- * are buffered in memory, up to a bound, and written when the output accepts them.
+ * LogFields: `log.info({ execution }, "execution ended")`. Stack traces name positions in the
+ * sources. Writes are synchronous, so nothing is lost when the process ends. A full disk or a
+ * closed pipe costs lines and never the process: lines are buffered in memory, up to a bound, and
+ * written when the output accepts them.
  */
 export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions): Logger {
   const destination = pino.destination({ fd, sync: true, maxLength: MAX_BUFFERED_CHARS });

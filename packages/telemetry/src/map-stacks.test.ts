@@ -30,7 +30,7 @@ test("stack traces name the source where a source map exists, and the bundled co
   ]);
 });
 
-test("of the fields of a log line, stack traces are mapped and others are unchanged", () => {
+test("stack traces among the fields of a log line are mapped, other fields are unchanged", () => {
   writeFileSync(join(folder, "mapped.mjs.map"), MAP);
   const others = { file: `file://${folder}/mapped.mjs:2:8`, count: 1, nested: { a: 1 } };
   const { error, ...rest } = mapStackFields({ error: stackOf("mapped.mjs"), ...others });

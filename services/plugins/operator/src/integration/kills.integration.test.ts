@@ -133,7 +133,7 @@ describe.skipIf(sets.length === 0)(`the service is killed at random times (KILL_
         expect(uids.get(attempt.name)?.size ?? 0, attempt.name).toBeLessThanOrEqual(1);
         expect([...new Set(phases(attempt).filter(isEnd))], attempt.name).toEqual([Phase[end.phase]]);
       }
-      await Promise.all(lives.map(({ attempt, end }) => end.untilOver?.(attempt)));
+      await Promise.all(lives.map(async ({ attempt, end }) => end.untilOver?.(attempt)));
       ended.push(...lives.filter(({ end }) => end.phase !== Phase.ABORTED).map(({ attempt }) => attempt));
     },
     TEST_TIMEOUT_MS,
