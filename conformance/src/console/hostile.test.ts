@@ -1,5 +1,6 @@
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { findChromium } from "@flyte-ts/test-servers";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { TARGET } from "../stack/shell-tasks.js";
@@ -9,9 +10,11 @@ import {
   addHostileEvents,
   EXECUTION,
   MARKUP,
+  OVERRIDE,
   REFUSED,
   registerHostileForm,
   startHostileExecution,
+  TURNED,
 } from "./fixtures/hostile-content.fixture.js";
 import { misplacedTexts } from "./fixtures/text-order.fixture.js";
 
@@ -73,6 +76,12 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
     });
   }
 
+  /** Expects that an override of direction is shown by its name and does not turn its line. */
+  async function expectVisibleMarks(region: Locator): Promise<void> {
+    await region.getByText(TURNED.replace(OVERRIDE, "U+202E")).first().waitFor();
+    expect(await region.textContent()).not.toMatch(/\p{Bidi_Control}/u);
+  }
+
   test("a log is text, and a line of a megabyte is cut", async () => {
     await guarded(async ({ page, open, expectSound, expectTame }) => {
       await open(`${PATH}?tab=timeline&node=n0&pane=log`);
@@ -80,6 +89,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
       await page.getByText(MARKUP).first().waitFor();
       await page.getByText("click", { exact: false }).first().waitFor();
       expect(await page.getByRole("log").locator("a, img, iframe, script").count()).toBe(0);
+      await expectVisibleMarks(page.getByRole("log"));
       await expectSound();
       await expectTame();
     });
@@ -118,6 +128,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
       await expectTame();
       await open(`${PATH}?tab=errors`);
       await page.getByRole("region", { name: "Message" }).getByText(MARKUP).first().waitFor();
+      await expectVisibleMarks(page.getByRole("region", { name: "Message" }));
       await page.waitForLoadState("networkidle");
       await expectSound();
       await expectTame();

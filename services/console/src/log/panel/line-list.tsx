@@ -34,8 +34,10 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
   const [opened, setOpened] = useState(NO_LINES);
   const { lines, firstMs } = summary;
   const digits = { "--digits": String(lines).length } as CSSProperties;
-  const { scroller, block, from, to, spacerPx, onScroll, goTo } = useLineScroll({ lines, isFollowing, onFollow });
-  useEffect(() => client.show(from, to), [client, from, to]);
+  const known = shown && { from: shown.from, to: shown.from + shown.lines.length };
+  const { scroller, block, wanted, drawn, spacerPx, onScroll, goTo } = useLineScroll({ lines, isFollowing, known, onFollow });
+  useEffect(() => client.show(wanted.from, wanted.to), [client, wanted.from, wanted.to]);
+  const count = Math.max(0, drawn.to - drawn.from);
 
   // Scrolls once to each line that is asked for, as soon as it is there.
   const target = found !== undefined && found.line >= 0 ? found.line : linked;
@@ -57,9 +59,10 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
       <div ref={scroller} className={styles.scroller} role="log" aria-live="off" aria-label="Log" tabIndex={0} onScroll={onScroll}>
         <div className={styles.spacer} style={{ height: spacerPx }} />
         <div ref={block} style={digits} className={classes(styles.block, isWrapped && styles.wrapped)}>
-          {Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).map((at) => (
+          {Array.from({ length: count }, (_, index) => drawn.from + index).map((at) => (
             <Line
-              key={at}
+              // Elements of lines that leave at the top serve those that come at the end.
+              key={isFollowing ? `end-${at % count}` : at}
               at={at}
               line={shown?.lines[at - shown.from]}
               firstMs={firstMs}

@@ -1,5 +1,5 @@
-import { Fragment } from "react";
 import { classes } from "../../control/classes.js";
+import { VisibleText } from "../../control/visible-text.js";
 import { type AnsiLook, readAnsi } from "../text/ansi.js";
 import { findRanges, type LogPattern, type TextRange } from "../text/log-pattern.js";
 import styles from "./line.module.css";
@@ -27,10 +27,10 @@ export function LineText({ text, pattern }: LineTextProps) {
             {splitAt(part, from, ranges).map(({ piece, isMatch }, place) =>
               isMatch ? (
                 <mark key={place} className={styles.match}>
-                  {piece}
+                  <VisibleText text={piece} />
                 </mark>
               ) : (
-                <Fragment key={place}>{piece}</Fragment>
+                <VisibleText key={place} text={piece} />
               ),
             )}
           </span>

@@ -7,10 +7,18 @@ const OVERSCAN = 12;
 const IDLE_MS = 150;
 const DEFAULT_ROW_PX = 20;
 
+/** Lines from a number up to another, which is not included. */
+export interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 interface LineScrollOptions {
   readonly lines: number;
   /** The end is kept in sight. */
   readonly isFollowing: boolean;
+  /** Lines whose texts are known. */
+  readonly known: LineRange | undefined;
   onFollow(isFollowing: boolean): void;
 }
 
@@ -18,8 +26,13 @@ interface LineScroll {
   readonly scroller: RefObject<HTMLDivElement | null>;
   /** Element whose children are the drawn lines. */
   readonly block: RefObject<HTMLDivElement | null>;
-  readonly from: number;
-  readonly to: number;
+  /** Lines in sight, whose texts are needed. */
+  readonly wanted: LineRange;
+  /**
+   * Lines that are drawn. While the end is followed these are the last known ones: a frame draws
+   * new lines with their texts, and not first without them.
+   */
+  readonly drawn: LineRange;
   readonly spacerPx: number;
   onScroll(): void;
   /** Shows a line in the middle. */
@@ -30,7 +43,7 @@ interface LineScroll {
  * Scrolls any number of lines, of which those in sight are drawn. Lines may have several heights,
  * such as wrapped ones: short ways are pixels, long ways are shares of the lines.
  */
-export function useLineScroll({ lines, isFollowing, onFollow }: LineScrollOptions): LineScroll {
+export function useLineScroll({ lines, isFollowing, known, onFollow }: LineScrollOptions): LineScroll {
   const scroller = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
@@ -39,8 +52,12 @@ export function useLineScroll({ lines, isFollowing, onFollow }: LineScrollOption
   const [place, setPlace] = useState<LinePlace>({ line: 0, offsetPx: 0 });
   const extent: LineExtent = { lines, ...view };
   const count = Math.ceil(view.viewPx / view.rowPx) + OVERSCAN;
-  const from = Math.max(0, isFollowing ? lines - count : Math.min(place.line, lines - 1) - OVERSCAN);
-  const to = isFollowing ? lines : Math.min(lines, place.line + count);
+  const wanted: LineRange = {
+    from: Math.max(0, isFollowing ? lines - count : Math.min(place.line, lines - 1) - OVERSCAN),
+    to: isFollowing ? lines : Math.min(lines, place.line + count),
+  };
+  const range = isFollowing && known !== undefined && known.to > known.from ? known : wanted;
+  const { from } = range;
 
   useEffect(() => {
     const element = scroller.current;
@@ -104,7 +121,7 @@ export function useLineScroll({ lines, isFollowing, onFollow }: LineScrollOption
     moveBar(next);
     setPlace(next);
   };
-  return { scroller, block, from, to, spacerPx: spacerPx(extent), onScroll, goTo };
+  return { scroller, block, wanted, drawn: range, spacerPx: spacerPx(extent), onScroll, goTo };
 }
 
 function heightIn(block: HTMLElement | null, index: number): number | undefined {

@@ -7,13 +7,15 @@ import type { FoundMatch, SearchState } from "./protocol.js";
 const MARKS = 400;
 /** Time after which a search lets other work go first, ms. */
 const SLICE_MS = 12;
+/** Time between two states of a search that goes on, ms: each is a frame of the page. */
+const POST_MS = 100;
 
 interface SearchLoopOptions {
   readonly store: () => LineStore;
   readonly post: (state: SearchState | undefined) => void;
   readonly now: () => number;
   /** Runs later, after messages that have arrived. */
-  readonly schedule: (run: () => void) => void;
+  readonly schedule: (run: () => void, delayMs: number) => void;
 }
 
 /** Searches a store in slices, and goes on with lines that are appended. */
@@ -21,6 +23,10 @@ export class SearchLoop {
   readonly #options: SearchLoopOptions;
   #search: LineSearch | undefined;
   #isScheduled = false;
+  #isPostDue = false;
+  #postedAt = Number.NEGATIVE_INFINITY;
+  /** The lines that were there when the search began are searched. */
+  #isAnswered = false;
 
   constructor(options: SearchLoopOptions) {
     this.#options = options;
@@ -29,6 +35,7 @@ export class SearchLoop {
   /** Begins a search; undefined ends it. */
   begin(query: LogQuery | undefined): void {
     this.#search = undefined;
+    this.#isAnswered = false;
     if (query === undefined || query.text === "") return this.#options.post(undefined);
     try {
       this.#search = new LineSearch(query);
@@ -42,7 +49,7 @@ export class SearchLoop {
   resume(): void {
     if (this.#search === undefined || this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#options.schedule(() => this.#run());
+    this.#options.schedule(() => this.#run(), 0);
   }
 
   find(line: number, direction: 1 | -1): FoundMatch {
@@ -57,12 +64,40 @@ export class SearchLoop {
     this.#isScheduled = false;
     const search = this.#search;
     if (search === undefined) return;
-    const { store, post, now } = this.#options;
+    const { store, now } = this.#options;
     const lines = store();
     const end = now() + SLICE_MS;
     let isDone = false;
     while (!isDone && now() < end) isDone = !search.step(lines);
-    post({ count: search.count, marks: search.marks(MARKS, Math.max(1, lines.length)), isDone });
+    // A person waits for the answer; lines that are appended later can wait.
+    if (isDone && !this.#isAnswered) this.#post();
+    else this.#postInTime();
+    this.#isAnswered ||= isDone;
     if (!isDone) this.resume();
+  }
+
+  #postInTime(): void {
+    if (this.#isPostDue) return;
+    this.#isPostDue = true;
+    this.#options.schedule(
+      () => {
+        if (this.#isPostDue) this.#post();
+      },
+      Math.max(0, this.#postedAt + POST_MS - this.#options.now()),
+    );
+  }
+
+  #post(): void {
+    this.#isPostDue = false;
+    const search = this.#search;
+    if (search === undefined) return;
+    const { store, post, now } = this.#options;
+    const lines = store();
+    this.#postedAt = now();
+    post({
+      count: search.count,
+      marks: search.marks(MARKS, Math.max(1, lines.length)),
+      isDone: search.next >= lines.completeLength,
+    });
   }
 }

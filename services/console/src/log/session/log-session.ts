@@ -45,7 +45,7 @@ export class LogSession {
       store: () => this.#store,
       post: (search) => post({ kind: "search", search }),
       now,
-      schedule: (run) => schedule(run, 0),
+      schedule,
     });
   }
 

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Copy } from "../../control/copy.js";
 import { PhaseMark } from "../../control/phase-mark.js";
 import { Pill } from "../../control/pill.js";
+import { VisibleText } from "../../control/visible-text.js";
 import { EXECUTION_PHASES } from "../../format/phase.js";
 import { useApp } from "../../app/app.js";
 import { Attempts } from "./attempts.js";
@@ -78,11 +79,13 @@ function Message({ message }: { readonly message: string }) {
             <summary>
               + {lines.length} lines of {libraries.join(", ")}
             </summary>
-            <pre className={styles.text}>{lines.join("\n")}</pre>
+            <pre className={styles.text}>
+              <VisibleText text={lines.join("\n")} />
+            </pre>
           </details>
         ) : (
           <pre key={index} className={styles.text}>
-            {lines.join("\n")}
+            <VisibleText text={lines.join("\n")} />
           </pre>
         ),
       )}
