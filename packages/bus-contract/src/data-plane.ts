@@ -13,7 +13,8 @@ export interface DataPlaneScope {
  * from it to admin. Messages from admin name an execution and may reach every data plane.
  */
 const WITHIN: ReadonlySet<string> = new Set(["task", "event", "plugin"]);
-const AT = "at";
+/** Precedes the name of a data plane in a subject. */
+export const AT = "at";
 
 /**
  * Creates the scope of a data plane by its name in admin's configuration: requests of its propeller

@@ -32,6 +32,6 @@ export {
   HEARTBEAT_INTERVAL_MS,
   HEARTBEAT_TIMEOUT_MS,
   type PluginHeartbeat,
-} from "./service/heartbeat.js";
+} from "@flyte-ts/bus-contract";
 export { receiveHeartbeats, type ReceiveHeartbeatsOptions } from "./service/receive-heartbeats.js";
 export { buildTaskEvent, type TaskEventOptions } from "./event/build-event.js";

@@ -12,7 +12,15 @@ import { createLogger, installSourceMapSupport, Metrics, OtlpExporter } from "@f
 import { adminConfigSchema } from "./config.js";
 import { consoleRoutes } from "./console/index.js";
 import { createAccess } from "./identity/index.js";
-import { type Cluster, clusterMetrics, clusterStatus, countProbes, startSync, watchClusters } from "./clusters/index.js";
+import {
+  type Cluster,
+  clusterMetrics,
+  clusterStatus,
+  countProbes,
+  startSync,
+  watchClusters,
+  watchPluginServices,
+} from "./clusters/index.js";
 import { OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
 import { startCompletionProcessor, startRetention, startTriggers } from "./automation/index.js";
 import { startIngest } from "./events/index.js";
@@ -68,6 +76,7 @@ const health = await watchClusters({
       .catch((error: unknown) => logger.warn({ cluster, error: String(error) }, "cannot expedite outbox entries after cluster recovery")),
 });
 clusterMetrics(metrics, { clusters, health });
+const plugins = watchPluginServices(bus, Date.now);
 // Events and clients send URIs; local files are excluded unless the store is a folder.
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
@@ -85,6 +94,7 @@ const base: AdminDeps = {
   bus,
   clusters,
   health,
+  plugins,
   logger,
   metrics,
   compilerWorker,
@@ -101,6 +111,7 @@ const ingest = await startIngest(base);
 const launcher = clusters.length === 0 ? undefined : await startLauncher(base);
 const deps: AdminDeps = { ...base, ...(launcher && { launchSlots: launcher.launches }) };
 const background = [
+  plugins,
   ...(launcher === undefined ? [] : [launcher]),
   startMaintenance(deps),
   startRetention(deps),

@@ -27,7 +27,7 @@ export const manifest = defineService({
     database: { name: "flyteadmin", stackName: "postgres", backupPosition: 3 },
     bus: {
       publishes: ["flyte.recorded.*", "flyte.wake.*", "flyte.admin.changed"],
-      subscribes: ["flyte.admin.changed"],
+      subscribes: ["flyte.admin.changed", "flyte.plugin.hello.*", "flyte.plugin.at.*.hello.*"],
       createsStreams: ["FLYTE_EVENTS"],
       consumes: [{ stream: "FLYTE_EVENTS", durable: "admin-ingest" }],
     },

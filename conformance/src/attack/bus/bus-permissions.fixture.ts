@@ -17,11 +17,16 @@ const CONSUMERS: readonly { readonly stream: string; readonly name: string; read
   { stream: "FLYTE_TASKS", name: "plugin-unserved", user: "plugin-connector" },
 ];
 
+/** Subjects on which plugin services announce one of their task types. */
+const TYPE_ANNOUNCEMENTS: readonly string[] = ["echo", "python-task", "pytorch", "aws-batch", "unserved"].map(
+  (taskType) => `flyte.plugin.hello.${taskType}`,
+);
+
 /** Subjects on which plugin services announce all of their task types, or one. */
-const ANNOUNCEMENTS: readonly string[] = [
-  "flyte.plugin.hello",
-  ...["echo", "python-task", "pytorch", "aws-batch", "unserved"].map((taskType) => `flyte.plugin.hello.${taskType}`),
-];
+const ANNOUNCEMENTS: readonly string[] = ["flyte.plugin.hello", ...TYPE_ANNOUNCEMENTS];
+
+/** A task type that a plugin service of a named data plane announces. */
+const ANNOUNCEMENT_OF_DATA_PLANE = "flyte.plugin.at.east.hello.echo";
 
 const MESSAGES = [
   "flyte",
@@ -47,6 +52,7 @@ const MESSAGES = [
   ...ANNOUNCEMENTS,
   "flyte.plugin.other",
   "flyte.plugin.at.east.hello",
+  ANNOUNCEMENT_OF_DATA_PLANE,
   ...USERS.map((user) => `flyte.probe.${user}`),
   "flyte.probe.scheduler",
   ...CONSUMERS.flatMap(({ name }) => [`flyte.dead.${name}.7`, `flyte.held.${name}.7.held.1`]),
@@ -158,7 +164,7 @@ export function mayPublish(user: User, subject: string): boolean {
 
 /** Subjects that the service of a user subscribes to. */
 const SUBSCRIBED_BY_USER: Readonly<Record<User, readonly string[]>> = {
-  admin: ["flyte.admin.changed"],
+  admin: ["flyte.admin.changed", ...TYPE_ANNOUNCEMENTS, ANNOUNCEMENT_OF_DATA_PLANE],
   propeller: ["flyte.recorded.3", "flyte.wake.3", ...ANNOUNCEMENTS],
   "plugin-pod": [],
   "plugin-echo": [],

@@ -6,7 +6,7 @@ import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PermanentFailure, RetryableFailure } from "../failure.js";
-import { decodeHeartbeat } from "../service/heartbeat.js";
+import { decodeHeartbeat } from "@flyte-ts/bus-contract";
 import { MemoryBus, pluginConformance, type PluginEnvironment, sampleRequest } from "../harness.js";
 import { RetryLater } from "../retry-later.js";
 import { definePlugin, type Plugin, type PluginHost } from "../plugin.js";
@@ -316,7 +316,7 @@ describe("AttemptController", () => {
     const heartbeats = bus.ephemeral.filter(({ subject }) => subject === pluginHelloSubject).map(({ data }) => decodeHeartbeat(data));
     const { instance } = heartbeats[0] ?? {};
     expect(instance).toMatch(/./);
-    const heartbeat = { name: "test", taskTypes: ["t"], instance };
+    const heartbeat = { name: "test", taskTypes: ["t"], instance, load: { attempts: 0, oldestRequestMs: 0 } };
     expect(heartbeats).toEqual([0, 10_000, 20_000].map((uptimeMs) => ({ ...heartbeat, uptimeMs })));
   });
 

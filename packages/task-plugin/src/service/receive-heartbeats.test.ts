@@ -1,6 +1,6 @@
 import { pluginHelloSubject, taskTypeHelloSubject } from "@flyte-ts/bus-contract";
 import { beforeEach, expect, test } from "vitest";
-import { encodeHeartbeat } from "./heartbeat.js";
+import { encodeHeartbeat } from "@flyte-ts/bus-contract";
 import { receiveHeartbeats } from "./receive-heartbeats.js";
 
 const handlers = new Map<string, (subject: string, data: Uint8Array) => void>();

@@ -1,7 +1,13 @@
 import { BoundedMap } from "@flyte-ts/async";
-import { pluginHelloSubject, taskTypeHelloFilter, taskTypeToken } from "@flyte-ts/bus-contract";
+import {
+  decodeHeartbeat,
+  HEARTBEAT_TIMEOUT_MS,
+  type PluginHeartbeat,
+  pluginHelloSubject,
+  taskTypeHelloFilter,
+  taskTypeToken,
+} from "@flyte-ts/bus-contract";
 import type { Bus, Subscription } from "@flyte-ts/messaging";
-import { decodeHeartbeat, HEARTBEAT_TIMEOUT_MS, type PluginHeartbeat } from "./heartbeat.js";
 
 export interface ReceiveHeartbeatsOptions {
   readonly bus: Pick<Bus, "subscribeEphemeral">;

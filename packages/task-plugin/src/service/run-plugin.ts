@@ -86,6 +86,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
     name: plugin.name,
     instance,
     maxInFlight,
+    load: () => ({ attempts: attempts.activeCount, oldestRequestMs: Math.round(attempts.oldestPendingMs) }),
     onMessage: handleMessage,
   });
   await plugin.start?.({

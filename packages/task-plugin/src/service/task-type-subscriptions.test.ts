@@ -5,11 +5,12 @@ import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
-import { decodeHeartbeat } from "./heartbeat.js";
+import { decodeHeartbeat } from "@flyte-ts/bus-contract";
 import { MemoryBus, sampleRequest } from "../harness.js";
 import { definePlugin, type PluginHost } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "./run-plugin.js";
 
+const NO_LOAD = { attempts: 0, oldestRequestMs: 0 };
 const logger = createLogger({ service: "test", level: "silent" });
 
 describe("a plugin whose task types change", () => {
@@ -77,8 +78,8 @@ describe("a plugin whose task types change", () => {
     heartbeats();
     await host.setTaskTypes(["a", "b"]);
     expect(heartbeats()).toEqual([
-      { name: "test", taskTypes: ["a"], instance: "i", uptimeMs: 60_000 },
-      { name: "test", taskTypes: ["b"], instance: "i/1", uptimeMs: 0 },
+      { name: "test", taskTypes: ["a"], instance: "i", uptimeMs: 60_000, load: NO_LOAD },
+      { name: "test", taskTypes: ["b"], instance: "i/1", uptimeMs: 0, load: NO_LOAD },
     ]);
     await clock.advance(10_000);
     expect(heartbeats().map((heartbeat) => heartbeat?.uptimeMs)).toEqual([70_000, 10_000]);

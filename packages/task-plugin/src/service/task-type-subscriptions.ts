@@ -1,6 +1,14 @@
 import type { Time } from "@flyte-ts/async";
-import { pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeHelloSubject, taskTypeToken } from "@flyte-ts/bus-contract";
-import { encodeHeartbeat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.js";
+import {
+  encodeHeartbeat,
+  HEARTBEAT_INTERVAL_MS,
+  pluginHelloSubject,
+  type PluginLoad,
+  TASK_STREAM,
+  taskRequestFilter,
+  taskTypeHelloSubject,
+  taskTypeToken,
+} from "@flyte-ts/bus-contract";
 import type { BusMessage, PluginBus, Subscription } from "./plugin-bus.js";
 
 export interface TaskTypeSubscriptionsOptions {
@@ -12,6 +20,8 @@ export interface TaskTypeSubscriptionsOptions {
   readonly instance: string;
   /** Maximum of unacknowledged requests per task type, over all replicas. */
   readonly maxInFlight: number;
+  /** Work of the process, for heartbeats. */
+  readonly load: () => PluginLoad;
   readonly onMessage: (message: BusMessage, taskType: string) => Promise<void>;
 }
 
@@ -75,11 +85,11 @@ export class TaskTypeSubscriptions {
   announce(): void {
     this.#cancelHeartbeat();
     if (this.#closed) return;
-    const { bus, clock, name } = this.options;
+    const { bus, clock, name, load } = this.options;
     const now = clock.now();
     for (const [generation, { taskTypes, sinceMs }] of this.#generations()) {
       const instance = generation === 0 ? this.options.instance : `${this.options.instance}/${generation}`;
-      const heartbeat = { name, instance, uptimeMs: now - sinceMs };
+      const heartbeat = { name, instance, uptimeMs: now - sinceMs, load: load() };
       for (const taskType of taskTypes)
         bus.publishEphemeral(taskTypeHelloSubject(taskType), encodeHeartbeat({ ...heartbeat, taskTypes: [taskType] }));
       // For receivers of a version that does not know the subjects of single types.

@@ -2,10 +2,13 @@ import type { RegistryDeps } from "../registry/index.js";
 import type { Cluster } from "./kube/cluster.js";
 import type { ClustersConfig } from "./config.js";
 import type { ClusterHealth } from "./health/health.js";
+import type { PluginServices } from "./plugins/plugin-services.js";
 
 export interface ClustersDeps extends RegistryDeps {
   readonly config: ClustersConfig;
   readonly clusters: readonly Cluster[];
   /** Observed health of their APIs; default: all healthy. */
   readonly health?: ClusterHealth;
+  /** Plugin services that this process hears; default: none. */
+  readonly plugins?: PluginServices;
 }

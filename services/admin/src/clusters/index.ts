@@ -9,6 +9,7 @@ export { classifyCreateError } from "./kube/create-outcome.js";
 export { clusterUnavailable, RetryableLaunchError } from "./health/launch-error.js";
 export { chooseCluster, poolOf } from "./placement/choose-cluster.js";
 export { isPlacementNeeded, type PlacementRequest } from "./placement/placement-policy.js";
+export { watchPluginServices } from "./plugins/plugin-services.js";
 export { resolvePlacement } from "./placement/resolve-placement.js";
 export { startSync } from "./resources/start.js";
 export { enqueueSync } from "./store/resource-syncs.js";

@@ -1,24 +1,32 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ClusterService, PluginReplicaSchema } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { listSyncs } from "../store/resource-syncs.js";
 import type { ClustersDeps } from "../deps.js";
 import { checkLimit, invalidArgument, namespaceOf } from "../../platform/index.js";
 import { clusterStatus } from "../health/status.js";
+import type { PluginReplica } from "../plugins/plugin-services.js";
 
-/** Lists the data planes, and the cluster resources of projects. */
+/** Lists the data planes with their plugin services, and the cluster resources of projects. */
 export function clusterRpcs({
   db,
   config,
   clusters,
   health,
-}: Pick<ClustersDeps, "db" | "config" | "clusters" | "health">): ServiceImplementation<typeof ClusterService> {
+  plugins,
+}: Pick<ClustersDeps, "db" | "config" | "clusters" | "health" | "plugins">): ServiceImplementation<typeof ClusterService> {
   return {
     listClusters: () => ({
       clusters: clusters.map((cluster) => {
         const { since, pools, ...status } = clusterStatus(cluster, health);
         return { ...status, pools: [...pools], ...(since === undefined ? {} : { since: timestampFromDate(new Date(since)) }) };
       }),
+      pluginServices: (plugins?.list() ?? []).map(({ replicas, taskTypes, ...service }) => ({
+        ...service,
+        taskTypes: [...taskTypes],
+        replicas: replicas.map(replicaMessage),
+      })),
     }),
 
     async listClusterResources({ project, domain, cluster, limit: requestedLimit, token }) {
@@ -41,5 +49,21 @@ export function clusterRpcs({
         token: syncs.length < limit ? "" : String(offset + limit),
       };
     },
+  };
+}
+
+function replicaMessage({
+  instance,
+  startedMs,
+  heardMs,
+  attempts,
+  oldestRequestMs,
+}: PluginReplica): MessageInitShape<typeof PluginReplicaSchema> {
+  return {
+    instance,
+    heardAt: timestampFromMs(heardMs),
+    ...(startedMs !== undefined && { startedAt: timestampFromMs(startedMs) }),
+    ...(attempts !== undefined && { attempts }),
+    ...(oldestRequestMs !== undefined && { oldestRequestAt: timestampFromMs(oldestRequestMs) }),
   };
 }

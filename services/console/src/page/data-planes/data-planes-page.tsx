@@ -7,6 +7,7 @@ import { useScope } from "../../frame/use-scope.js";
 import { AgentsCard } from "./agents-card.js";
 import { ClusterResourcesCard } from "./cluster-resources-card.js";
 import { ClustersCard } from "./clusters-card.js";
+import { PluginServicesCard } from "./plugin-services-card.js";
 import { waitsQuery } from "./queries.js";
 import { WaitsCard } from "./waits-card.js";
 
@@ -19,6 +20,7 @@ export function DataPlanesPage() {
   return (
     <CardPage title="Data planes">
       {role !== undefined && <ClustersCard isAllowed={role === "admin"} />}
+      {role === "admin" && <PluginServicesCard />}
       <WaitsCard scope={scope} waits={waits.data} error={waits.error} />
       {role === "admin" && <ClusterResourcesCard scope={scope} />}
       {role === "admin" && <AgentsCard />}

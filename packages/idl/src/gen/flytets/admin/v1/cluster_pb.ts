@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/cluster.proto.
  */
 export const file_flytets_admin_v1_cluster: GenFile = /*@__PURE__*/
-  fileDesc("Ch5mbHl0ZXRzL2FkbWluL3YxL2NsdXN0ZXIucHJvdG8SEGZseXRldHMuYWRtaW4udjEiFQoTTGlzdENsdXN0ZXJzUmVxdWVzdCJDChRMaXN0Q2x1c3RlcnNSZXNwb25zZRIrCghjbHVzdGVycxgBIAMoCzIZLmZseXRldHMuYWRtaW4udjEuQ2x1c3RlciKRAQoHQ2x1c3RlchIMCgRuYW1lGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDgoGd2VpZ2h0GAMgASgBEg0KBXBvb2xzGAQgAygJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YByABKAkibQobTGlzdENsdXN0ZXJSZXNvdXJjZXNSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEg8KB2NsdXN0ZXIYAyABKAkSDQoFbGltaXQYBCABKAUSDQoFdG9rZW4YBSABKAkiZAocTGlzdENsdXN0ZXJSZXNvdXJjZXNSZXNwb25zZRI1CglyZXNvdXJjZXMYASADKAsyIi5mbHl0ZXRzLmFkbWluLnYxLkNsdXN0ZXJSZXNvdXJjZXMSDQoFdG9rZW4YAiABKAkiiwIKEENsdXN0ZXJSZXNvdXJjZXMSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSDwoHY2x1c3RlchgDIAEoCRIRCgluYW1lc3BhY2UYBCABKAkSDQoFc3RhdGUYBSABKAkSDgoGcmVhc29uGAYgASgJEi0KCXN5bmNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2hlY2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoJcmVzb3VyY2VzGAkgAygLMiEuZmx5dGV0cy5hZG1pbi52MS5DbHVzdGVyUmVzb3VyY2UiXwoPQ2x1c3RlclJlc291cmNlEhAKCHRlbXBsYXRlGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRIPCgdvdXRjb21lGAQgASgJEg0KBWVycm9yGAUgASgJMqQCCg5DbHVzdGVyU2VydmljZRJ3CgxMaXN0Q2x1c3RlcnMSJS5mbHl0ZXRzLmFkbWluLnYxLkxpc3RDbHVzdGVyc1JlcXVlc3QaJi5mbHl0ZXRzLmFkbWluLnYxLkxpc3RDbHVzdGVyc1Jlc3BvbnNlIhiC0+STAhISEC9hcGkvdjEvY2x1c3RlcnMSmAEKFExpc3RDbHVzdGVyUmVzb3VyY2VzEi0uZmx5dGV0cy5hZG1pbi52MS5MaXN0Q2x1c3RlclJlc291cmNlc1JlcXVlc3QaLi5mbHl0ZXRzLmFkbWluLnYxLkxpc3RDbHVzdGVyUmVzb3VyY2VzUmVzcG9uc2UiIYLT5JMCGxIZL2FwaS92MS9jbHVzdGVyX3Jlc291cmNlc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("Ch5mbHl0ZXRzL2FkbWluL3YxL2NsdXN0ZXIucHJvdG8SEGZseXRldHMuYWRtaW4udjEiFQoTTGlzdENsdXN0ZXJzUmVxdWVzdCJ9ChRMaXN0Q2x1c3RlcnNSZXNwb25zZRIrCghjbHVzdGVycxgBIAMoCzIZLmZseXRldHMuYWRtaW4udjEuQ2x1c3RlchI4Cg9wbHVnaW5fc2VydmljZXMYAiADKAsyHy5mbHl0ZXRzLmFkbWluLnYxLlBsdWdpblNlcnZpY2UidQoNUGx1Z2luU2VydmljZRIMCgRuYW1lGAEgASgJEg8KB2NsdXN0ZXIYAiABKAkSEgoKdGFza190eXBlcxgDIAMoCRIxCghyZXBsaWNhcxgEIAMoCzIfLmZseXRldHMuYWRtaW4udjEuUGx1Z2luUmVwbGljYSLaAQoNUGx1Z2luUmVwbGljYRIQCghpbnN0YW5jZRgBIAEoCRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghoZWFyZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoIYXR0ZW1wdHMYBCABKA1IAIgBARI1ChFvbGRlc3RfcmVxdWVzdF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCwoJX2F0dGVtcHRzIpEBCgdDbHVzdGVyEgwKBG5hbWUYASABKAkSDwoHZW5hYmxlZBgCIAEoCBIOCgZ3ZWlnaHQYAyABKAESDQoFcG9vbHMYBCADKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgHIAEoCSJtChtMaXN0Q2x1c3RlclJlc291cmNlc1JlcXVlc3QSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSDwoHY2x1c3RlchgDIAEoCRINCgVsaW1pdBgEIAEoBRINCgV0b2tlbhgFIAEoCSJkChxMaXN0Q2x1c3RlclJlc291cmNlc1Jlc3BvbnNlEjUKCXJlc291cmNlcxgBIAMoCzIiLmZseXRldHMuYWRtaW4udjEuQ2x1c3RlclJlc291cmNlcxINCgV0b2tlbhgCIAEoCSKLAgoQQ2x1c3RlclJlc291cmNlcxIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIPCgdjbHVzdGVyGAMgASgJEhEKCW5hbWVzcGFjZRgEIAEoCRINCgVzdGF0ZRgFIAEoCRIOCgZyZWFzb24YBiABKAkSLQoJc3luY2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGVja2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0CglyZXNvdXJjZXMYCSADKAsyIS5mbHl0ZXRzLmFkbWluLnYxLkNsdXN0ZXJSZXNvdXJjZSJfCg9DbHVzdGVyUmVzb3VyY2USEAoIdGVtcGxhdGUYASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB291dGNvbWUYBCABKAkSDQoFZXJyb3IYBSABKAkypAIKDkNsdXN0ZXJTZXJ2aWNlEncKDExpc3RDbHVzdGVycxIlLmZseXRldHMuYWRtaW4udjEuTGlzdENsdXN0ZXJzUmVxdWVzdBomLmZseXRldHMuYWRtaW4udjEuTGlzdENsdXN0ZXJzUmVzcG9uc2UiGILT5JMCEhIQL2FwaS92MS9jbHVzdGVycxKYAQoUTGlzdENsdXN0ZXJSZXNvdXJjZXMSLS5mbHl0ZXRzLmFkbWluLnYxLkxpc3RDbHVzdGVyUmVzb3VyY2VzUmVxdWVzdBouLmZseXRldHMuYWRtaW4udjEuTGlzdENsdXN0ZXJSZXNvdXJjZXNSZXNwb25zZSIhgtPkkwIbEhkvYXBpL3YxL2NsdXN0ZXJfcmVzb3VyY2VzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message flytets.admin.v1.ListClustersRequest
@@ -44,6 +44,14 @@ export type ListClustersResponse = Message<"flytets.admin.v1.ListClustersRespons
    * @generated from field: repeated flytets.admin.v1.Cluster clusters = 1;
    */
   clusters: Cluster[];
+
+  /**
+   * Plugin services that the serving replica of admin heard within the last hour, by data plane and
+   * name.
+   *
+   * @generated from field: repeated flytets.admin.v1.PluginService plugin_services = 2;
+   */
+  pluginServices: PluginService[];
 };
 
 /**
@@ -54,6 +62,14 @@ export type ListClustersResponseJson = {
    * @generated from field: repeated flytets.admin.v1.Cluster clusters = 1;
    */
   clusters?: ClusterJson[];
+
+  /**
+   * Plugin services that the serving replica of admin heard within the last hour, by data plane and
+   * name.
+   *
+   * @generated from field: repeated flytets.admin.v1.PluginService plugin_services = 2;
+   */
+  pluginServices?: PluginServiceJson[];
 };
 
 /**
@@ -62,6 +78,164 @@ export type ListClustersResponseJson = {
  */
 export const ListClustersResponseSchema: GenMessage<ListClustersResponse, {jsonType: ListClustersResponseJson}> = /*@__PURE__*/
   messageDesc(file_flytets_admin_v1_cluster, 1);
+
+/**
+ * Service that runs the tasks of its types in a data plane.
+ *
+ * @generated from message flytets.admin.v1.PluginService
+ */
+export type PluginService = Message<"flytets.admin.v1.PluginService"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Name of its data plane on the message bus (its setting `cluster`); empty for a single data plane.
+   *
+   * @generated from field: string cluster = 2;
+   */
+  cluster: string;
+
+  /**
+   * @generated from field: repeated string task_types = 3;
+   */
+  taskTypes: string[];
+
+  /**
+   * Its processes, the one heard last first.
+   *
+   * @generated from field: repeated flytets.admin.v1.PluginReplica replicas = 4;
+   */
+  replicas: PluginReplica[];
+};
+
+/**
+ * Service that runs the tasks of its types in a data plane.
+ *
+ * @generated from message flytets.admin.v1.PluginService
+ */
+export type PluginServiceJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Name of its data plane on the message bus (its setting `cluster`); empty for a single data plane.
+   *
+   * @generated from field: string cluster = 2;
+   */
+  cluster?: string;
+
+  /**
+   * @generated from field: repeated string task_types = 3;
+   */
+  taskTypes?: string[];
+
+  /**
+   * Its processes, the one heard last first.
+   *
+   * @generated from field: repeated flytets.admin.v1.PluginReplica replicas = 4;
+   */
+  replicas?: PluginReplicaJson[];
+};
+
+/**
+ * Describes the message flytets.admin.v1.PluginService.
+ * Use `create(PluginServiceSchema)` to create a new message.
+ */
+export const PluginServiceSchema: GenMessage<PluginService, {jsonType: PluginServiceJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_cluster, 2);
+
+/**
+ * Process of a plugin service, as its heartbeats tell.
+ *
+ * @generated from message flytets.admin.v1.PluginReplica
+ */
+export type PluginReplica = Message<"flytets.admin.v1.PluginReplica"> & {
+  /**
+   * Identifies the process.
+   *
+   * @generated from field: string instance = 1;
+   */
+  instance: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * Time of its last heartbeat. A process sends one every ten seconds.
+   *
+   * @generated from field: google.protobuf.Timestamp heard_at = 3;
+   */
+  heardAt?: Timestamp | undefined;
+
+  /**
+   * Attempts in progress; not set for versions that do not tell.
+   *
+   * @generated from field: optional uint32 attempts = 4;
+   */
+  attempts?: number | undefined;
+
+  /**
+   * Acceptance of the oldest request that was not processed at the last heartbeat; not set without
+   * one.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_request_at = 5;
+   */
+  oldestRequestAt?: Timestamp | undefined;
+};
+
+/**
+ * Process of a plugin service, as its heartbeats tell.
+ *
+ * @generated from message flytets.admin.v1.PluginReplica
+ */
+export type PluginReplicaJson = {
+  /**
+   * Identifies the process.
+   *
+   * @generated from field: string instance = 1;
+   */
+  instance?: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt?: TimestampJson;
+
+  /**
+   * Time of its last heartbeat. A process sends one every ten seconds.
+   *
+   * @generated from field: google.protobuf.Timestamp heard_at = 3;
+   */
+  heardAt?: TimestampJson;
+
+  /**
+   * Attempts in progress; not set for versions that do not tell.
+   *
+   * @generated from field: optional uint32 attempts = 4;
+   */
+  attempts?: number;
+
+  /**
+   * Acceptance of the oldest request that was not processed at the last heartbeat; not set without
+   * one.
+   *
+   * @generated from field: google.protobuf.Timestamp oldest_request_at = 5;
+   */
+  oldestRequestAt?: TimestampJson;
+};
+
+/**
+ * Describes the message flytets.admin.v1.PluginReplica.
+ * Use `create(PluginReplicaSchema)` to create a new message.
+ */
+export const PluginReplicaSchema: GenMessage<PluginReplica, {jsonType: PluginReplicaJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_cluster, 3);
 
 /**
  * Data plane.
@@ -176,7 +350,7 @@ export type ClusterJson = {
  * Use `create(ClusterSchema)` to create a new message.
  */
 export const ClusterSchema: GenMessage<Cluster, {jsonType: ClusterJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_cluster, 2);
+  messageDesc(file_flytets_admin_v1_cluster, 4);
 
 /**
  * @generated from message flytets.admin.v1.ListClusterResourcesRequest
@@ -263,7 +437,7 @@ export type ListClusterResourcesRequestJson = {
  * Use `create(ListClusterResourcesRequestSchema)` to create a new message.
  */
 export const ListClusterResourcesRequestSchema: GenMessage<ListClusterResourcesRequest, {jsonType: ListClusterResourcesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_cluster, 3);
+  messageDesc(file_flytets_admin_v1_cluster, 5);
 
 /**
  * @generated from message flytets.admin.v1.ListClusterResourcesResponse
@@ -304,7 +478,7 @@ export type ListClusterResourcesResponseJson = {
  * Use `create(ListClusterResourcesResponseSchema)` to create a new message.
  */
 export const ListClusterResourcesResponseSchema: GenMessage<ListClusterResourcesResponse, {jsonType: ListClusterResourcesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_cluster, 4);
+  messageDesc(file_flytets_admin_v1_cluster, 6);
 
 /**
  * Resources of a project and domain in one data plane.
@@ -437,7 +611,7 @@ export type ClusterResourcesJson = {
  * Use `create(ClusterResourcesSchema)` to create a new message.
  */
 export const ClusterResourcesSchema: GenMessage<ClusterResources, {jsonType: ClusterResourcesJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_cluster, 5);
+  messageDesc(file_flytets_admin_v1_cluster, 7);
 
 /**
  * @generated from message flytets.admin.v1.ClusterResource
@@ -520,14 +694,15 @@ export type ClusterResourceJson = {
  * Use `create(ClusterResourceSchema)` to create a new message.
  */
 export const ClusterResourceSchema: GenMessage<ClusterResource, {jsonType: ClusterResourceJson}> = /*@__PURE__*/
-  messageDesc(file_flytets_admin_v1_cluster, 6);
+  messageDesc(file_flytets_admin_v1_cluster, 8);
 
 /**
  * @generated from service flytets.admin.v1.ClusterService
  */
 export const ClusterService: GenService<{
   /**
-   * Lists all data planes with the state that the serving replica of admin observes.
+   * Lists all data planes, and the plugin services of each, with the state that the serving replica
+   * of admin observes.
    *
    * @generated from rpc flytets.admin.v1.ClusterService.ListClusters
    */

@@ -6,6 +6,16 @@ export interface PluginHeartbeat {
   readonly instance: string;
   /** Uptime, ms. Requests sent earlier may have been taken and lost by a previous process. */
   readonly uptimeMs: number;
+  /** Work of the process; undefined for versions that do not send it. */
+  readonly load?: PluginLoad | undefined;
+}
+
+/** Work of a process of a plugin service. */
+export interface PluginLoad {
+  /** Attempts in progress. */
+  readonly attempts: number;
+  /** Age of the oldest request that was accepted and is not processed yet, ms; 0 without one. */
+  readonly oldestRequestMs: number;
 }
 
 /** Heartbeat as it is encoded; `servedMs` is the uptime. */
@@ -24,23 +34,33 @@ export const HEARTBEAT_TIMEOUT_MS = 35_000;
 const MAX_TASK_TYPES = 1_000;
 
 export function encodeHeartbeat(heartbeat: PluginHeartbeat): Uint8Array {
-  const { name, taskTypes, instance, uptimeMs: servedMs } = heartbeat;
-  const json: HeartbeatJson = { name, taskTypes, instance, servedMs };
+  const { name, taskTypes, instance, uptimeMs: servedMs, load } = heartbeat;
+  const json: HeartbeatJson = { name, taskTypes, instance, servedMs, load };
   return new TextEncoder().encode(JSON.stringify(json));
 }
 
 /** Decodes a heartbeat; undefined for invalid bytes. */
 export function decodeHeartbeat(data: Uint8Array): PluginHeartbeat | undefined {
   try {
-    const { name, taskTypes, instance, servedMs } = JSON.parse(new TextDecoder().decode(data)) as Partial<HeartbeatJson>;
+    const { name, taskTypes, instance, servedMs, load } = JSON.parse(new TextDecoder().decode(data)) as Partial<HeartbeatJson>;
     if (typeof name !== "string" || !Array.isArray(taskTypes) || taskTypes.length > MAX_TASK_TYPES) return undefined;
     return {
       name,
       taskTypes: taskTypes.filter((type) => typeof type === "string"),
       instance: typeof instance === "string" ? instance : "",
       uptimeMs: typeof servedMs === "number" ? servedMs : Number.POSITIVE_INFINITY,
+      load: readLoad(load),
     };
   } catch {
     return undefined;
   }
+}
+
+function readLoad(load: Partial<PluginLoad> | undefined): PluginLoad | undefined {
+  const { attempts, oldestRequestMs } = load ?? {};
+  return isCount(attempts) && isCount(oldestRequestMs) ? { attempts, oldestRequestMs } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
