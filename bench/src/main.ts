@@ -3,6 +3,8 @@ import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
 import { startConsoleBench } from "./console/measure-console.js";
+import { measureLive } from "./console/measure-live.js";
+import { measureLog } from "./console/measure-log.js";
 import { measurePageTimes } from "./console/measure-pages.js";
 import { seedGraph } from "./console/seed-graph.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
@@ -38,6 +40,8 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
        npm run bench -- [--repeat R] console NODES [ROWS]
   console NODES [ROWS]              opens the timeline and the graph of an execution with NODES nodes in Chromium, then
                                     the other pages with ROWS inserted executions, on a stack of its own
+  console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
+  console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
        npm run bench -- --data DIR fill ROWS [NODES]
   fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
        npm run bench -- --table
@@ -116,6 +120,8 @@ async function run(): Promise<number> {
   }
   if (positionals[0] === "watch") return measureWatchers();
   if (positionals[0] === "console") return measurePages();
+  if (positionals[0] === "console-log") return measureLines();
+  if (positionals[0] === "console-live") return measureChanges();
   if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
   if (positionals[0] === "fill") return seed();
   if (positionals[0] === "ingest") return measureEvents();
@@ -172,6 +178,37 @@ async function measurePages(): Promise<number> {
     if (rows > 0) await seedDatabase(own.dataDir, { project, domain, rows, nodes: 0 });
     const pages = { endpoint: own.endpoint, project, domain, workflow: workflowName(workload) };
     for (let turn = 0; turn < turns; turn++) print({ rows, pagesMs: await measurePageTimes(pages) });
+    return 0;
+  } finally {
+    await own.stop();
+  }
+}
+
+async function measureChanges(): Promise<number> {
+  const [nodes = 0, rate = 0] = numericArgs(2, 2);
+  for (let turn = 0; turn < Number(values.repeat ?? RECORDED_RUNS); turn++) {
+    const own = await startManagedStack(LOCAL_BACKEND);
+    try {
+      const stack = readStackConfig(own.dataDir);
+      print(await measureLive({ endpoint: own.endpoint, project, domain, stack, memory: new StackMemory(own.dataDir), nodes, rate }));
+    } finally {
+      await own.stop();
+    }
+  }
+  return 0;
+}
+
+async function measureLines(): Promise<number> {
+  const [lines = 0] = numericArgs(1, 1);
+  const own = await startManagedStack(LOCAL_BACKEND);
+  try {
+    const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
+    if (workload === undefined) exitWithUsage();
+    await runWorkload({ ...target, ...workload, endpoint: own.endpoint });
+    const client = createFlyteClient({ endpoint: own.endpoint });
+    const [name = ""] = await newestNames(client, { project, domain }).finally(() => client.close());
+    const log = { endpoint: own.endpoint, project, domain, name, node: "n0", lines };
+    await measureLog(log, print, Number(values.repeat ?? RECORDED_RUNS));
     return 0;
   } finally {
     await own.stop();

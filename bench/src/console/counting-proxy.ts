@@ -21,11 +21,15 @@ export interface CountingProxy {
 /** Path of the console's files, which a browser loads once. */
 const FILES = "/console";
 
+/** Answers a request in the place of admin; false for a request that is passed on. */
+export type AnswerInstead = (incoming: IncomingMessage, answer: ServerResponse) => boolean;
+
 /** @param admin address of admin, `host:port` */
-export async function startCountingProxy(admin: string): Promise<CountingProxy> {
+export async function startCountingProxy(admin: string, answerInstead: AnswerInstead = () => false): Promise<CountingProxy> {
   let traffic = { requests: 0, bytes: 0 };
   const [host, port] = admin.split(":");
   const forward = (incoming: IncomingMessage, answer: ServerResponse): void => {
+    if (answerInstead(incoming, answer)) return;
     const { url: path = "/", method, headers } = incoming;
     const isCounted = !path.startsWith(FILES);
     if (isCounted) traffic.requests++;

@@ -1,5 +1,5 @@
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { CHROMIUM_ARGS, findChromium } from "@flyte-ts/test-servers";
+import type { Page } from "playwright-core";
+import { addressOf, heapBytes, startBrowser, VIEWPORT, withPage } from "./browser.js";
 import { frameTimesOf } from "./frame-times.js";
 import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
 
@@ -40,7 +40,6 @@ type GraphFigures = Pick<
   "graphMs" | "graphKilobytes" | "graphElements" | "graphSlowFramesPerSecond" | "graphLongestTaskMs"
 >;
 
-const VIEWPORT = { width: 1440, height: 900 };
 const TIMEOUT_MS = 60_000;
 const GESTURE_STEPS = 60;
 const STEP_MS = 50;
@@ -69,10 +68,8 @@ export interface ConsoleBench {
  * @throws Error without Chromium.
  */
 export async function startConsoleBench(options: ConsoleOptions): Promise<ConsoleBench> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
   const proxy = await startCountingProxy(options.endpoint);
-  const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGS });
+  const browser = await startBrowser();
   return {
     async measure() {
       const timeline = await withPage(browser, (page) => measureTimeline(page, proxy, options));
@@ -85,22 +82,9 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
   };
 }
 
-/** Opens a page in a context of its own, without cache. */
-async function withPage<Figures>(browser: Browser, measure: (page: Page) => Promise<Figures>): Promise<Figures> {
-  const context = await browser.newContext({ viewport: VIEWPORT });
-  try {
-    return await measure(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
-
-const addressOf = (endpoint: string, { project, domain, name }: ConsoleOptions, tab: string): string =>
-  `http://${endpoint}/console/projects/${project}/domains/${domain}/executions/${name}?tab=${tab}`;
-
 async function measureGraph(page: Page, proxy: CountingProxy, options: ConsoleOptions): Promise<GraphFigures> {
   proxy.take();
-  await page.goto(addressOf(proxy.endpoint, options, "graph"));
+  await page.goto(addressOf(proxy.endpoint, options, "tab=graph"));
   const graphMs = await markOf(page, GRAPH);
   await page.waitForTimeout(SETTLED_MS);
   const { bytes } = proxy.take();
@@ -119,9 +103,8 @@ async function measureTimeline(
   proxy: CountingProxy,
   options: ConsoleOptions,
 ): Promise<Omit<ConsoleFigures, keyof GraphFigures>> {
-  const session = await page.context().newCDPSession(page);
   proxy.take();
-  await page.goto(addressOf(proxy.endpoint, options, "timeline"));
+  await page.goto(addressOf(proxy.endpoint, options, "tab=timeline"));
   const [firstRowsMs, completeMs] = [await markOf(page, FIRST_ROWS), await markOf(page, COMPLETE)];
   const { requests, bytes } = proxy.take();
   const frames = await frameTimesOf(page, () => moveThroughTimeline(page));
@@ -131,7 +114,7 @@ async function measureTimeline(
     requests,
     kilobytes: Math.round(bytes / 1_024),
     elements: (await page.evaluate("document.querySelectorAll('*').length")) as number,
-    heapMib: Math.round((await heapBytes(session)) / 2 ** 20),
+    heapMib: Math.round((await heapBytes(page)) / 2 ** 20),
     slowFramesPerSecond: Math.round(frames.slowFramesPerSecond),
     longestTaskMs: Math.round(frames.longestTaskMs),
   };
@@ -178,12 +161,4 @@ async function moveThroughGraph(page: Page): Promise<void> {
   await zoom(20);
   await pan();
   await zoom(40);
-}
-
-async function heapBytes(session: CDPSession): Promise<number> {
-  await session.send("HeapProfiler.enable");
-  await session.send("HeapProfiler.collectGarbage");
-  await session.send("Performance.enable");
-  const { metrics } = await session.send("Performance.getMetrics");
-  return metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN;
 }

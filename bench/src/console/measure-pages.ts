@@ -1,5 +1,5 @@
-import { chromium, type Page } from "playwright-core";
-import { CHROMIUM_ARGS, findChromium } from "@flyte-ts/test-servers";
+import type { Page } from "playwright-core";
+import { firstFrame, startBrowser, withPage } from "./browser.js";
 
 export interface PagesOptions {
   /** Address of admin, `host:port`. */
@@ -13,8 +13,6 @@ export interface PagesOptions {
 /** Time from the navigation to the frame with the data of each page, cold cache, ms. */
 export type PageTimes = Readonly<Record<string, number>>;
 
-const VIEWPORT = { width: 1440, height: 900 };
-const TIMEOUT_MS = 60_000;
 const ROW = "[data-row]";
 
 /** Paths of the pages below their project and domain, and an element that shows their data. */
@@ -35,21 +33,14 @@ const pagesOf = ({ workflow }: PagesOptions): Readonly<Record<string, { readonly
  * @throws Error without Chromium, or when a page shows no data in a minute.
  */
 export async function measurePageTimes(options: PagesOptions): Promise<PageTimes> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("Chromium is missing: install it, or set FLYTE_TS_CHROMIUM to its program");
-  const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGS });
+  const browser = await startBrowser();
   const times: Record<string, number> = {};
   try {
     // The first context of a browser takes longer than any other.
     await (await browser.newContext()).close();
     for (const [name, { path, shows }] of Object.entries(pagesOf(options))) {
-      const context = await browser.newContext({ viewport: VIEWPORT });
-      times[name] = await timeOf(
-        await context.newPage(),
-        `http://${options.endpoint}/console/projects/${options.project}/domains/${options.domain}${path}`,
-        shows,
-      );
-      await context.close();
+      const address = `http://${options.endpoint}/console/projects/${options.project}/domains/${options.domain}${path}`;
+      times[name] = await withPage(browser, (page) => timeOf(page, address, shows));
     }
     return times;
   } finally {
@@ -60,7 +51,5 @@ export async function measurePageTimes(options: PagesOptions): Promise<PageTimes
 /** Returns the time of the first frame that shows an element, ms since the navigation. */
 async function timeOf(page: Page, address: string, selector: string): Promise<number> {
   await page.goto(address, { waitUntil: "commit" });
-  const shown = `document.querySelector(${JSON.stringify(selector)}) === null ? undefined : performance.now()`;
-  const found = await page.waitForFunction(shown, undefined, { polling: "raf", timeout: TIMEOUT_MS });
-  return Math.round((await found.jsonValue()) as number);
+  return Math.round(await firstFrame(page, `document.querySelector(${JSON.stringify(selector)}) !== null`));
 }

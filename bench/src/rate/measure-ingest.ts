@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { create, toBinary } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { executionEventSubject } from "@flyte-ts/bus-contract";
-import { shardOf } from "@flyte-ts/domain/name";
 import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
+import { type BusMessage, nodeEvent } from "./node-event.js";
 import type { StackMemory } from "../memory.js";
 import { readCpuTime, cpuMsPerCall } from "./cpu-time.js";
 import type { StackConfig } from "./stack-config.js";
@@ -66,28 +62,16 @@ export async function measureIngest(options: IngestOptions): Promise<IngestMeasu
   }
 }
 
-interface Message {
-  readonly subject: string;
-  readonly data: Uint8Array;
-}
-
 /** Node ids contain the time, so that no earlier run has used them. */
-function messages({ project, domain, names }: IngestOptions, nodes: number): readonly Message[] {
+function messages({ project, domain, names }: IngestOptions, nodes: number): readonly BusMessage[] {
   const now = Date.now();
-  const made: Message[] = [];
+  const made: BusMessage[] = [];
   for (let from = 0; from < nodes; from += NODES) {
     for (const [sequence, phase] of PHASES.entries()) {
       for (let node = from; node < from + NODES; node++) {
         const name = names[node % names.length] as string;
         const nodeId = `bench-${now}-${node}`;
-        const value = {
-          id: { nodeId, executionId: { project, domain, name } },
-          phase,
-          occurredAt: timestampFromMs(now),
-          specNodeId: nodeId,
-        };
-        const event = create(ExecutionEventSchema, { sequence: BigInt(sequence + 1), event: { case: "node", value } });
-        made.push({ subject: executionEventSubject(shardOf(name)), data: toBinary(ExecutionEventSchema, event) });
+        made.push(nodeEvent({ project, domain, name, nodeId, sequence: sequence + 1, phase, occurredAtMs: now }));
       }
     }
   }
@@ -97,7 +81,7 @@ function messages({ project, domain, names }: IngestOptions, nodes: number): rea
 async function publishAll(
   bus: Bus,
   { stack, timeoutMs }: IngestOptions,
-  made: readonly Message[],
+  made: readonly BusMessage[],
 ): Promise<Pick<IngestMeasurement, "rate" | "sentRate" | "failed">> {
   const before = await readEventCounts(stack);
   const began = performance.now();
@@ -114,7 +98,7 @@ async function publishAll(
 }
 
 /** Number of events that admin has received from the bus, by its own metric. */
-async function readEventCounts({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
+export async function readEventCounts({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
   const text = await (await fetch(metricsUrl)).text();
   let recorded = 0;
   let others = 0;

@@ -122,6 +122,35 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
     });
   });
 
+  test("an attribute of a workflow is set, changed and deleted", async () => {
+    const workflow = "journeys.train";
+    const read = async () =>
+      (await console.access.client.admin.getWorkflowAttributes({ ...TARGET, workflow, resourceType: MatchableResource.CLUSTER_ASSIGNMENT }))
+        .attributes?.matchingAttributes?.target.value;
+    await console.journey(async (at) => {
+      const { page, open, expectSound } = at;
+      await signIn(at, admin);
+      await open(`${SCOPE}/settings`);
+      await page.getByRole("button", { name: "Set an attribute" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("combobox").first().selectOption("Pool of data planes");
+      await dialog.getByRole("button", { name: "A workflow" }).click();
+      await dialog.getByLabel("Workflow").fill(workflow);
+      await expectSound();
+      await dialog.getByRole("button", { name: "Set", exact: true }).click();
+      const row = page.getByRole("row", { name: new RegExp(`workflow ${workflow}`) });
+      await row.waitFor();
+      expect(await read()).toMatchObject({ clusterPoolName: "gpu" });
+      await row.getByRole("button", { name: /Edit/ }).click();
+      await dialog.getByLabel("Value as JSON").fill('{"clusterPoolName": "large"}');
+      await dialog.getByRole("button", { name: "Set", exact: true }).click();
+      await row.getByText("large").waitFor();
+      expect(await read()).toMatchObject({ clusterPoolName: "large" });
+      await row.getByRole("button", { name: /Delete/ }).click();
+      await row.waitFor({ state: "detached" });
+    });
+  });
+
   test("a policy of retention is set, and given back to the configuration", async () => {
     await console.journey(async (at) => {
       const { page, open } = at;

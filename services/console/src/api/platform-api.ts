@@ -9,8 +9,12 @@ import type { ListDeliveriesResponseJson } from "@flyte-ts/idl/flytets/admin/v1/
 import type { GetRetentionPolicyResponseJson, PreviewRetentionResponseJson } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import type { Scope } from "./scope.js";
 
-/** Place of attributes: a project, or a domain of it. */
-export type AttributePlace = Scope | { readonly project: string; readonly domain?: undefined };
+/** Place of attributes: a project, a domain of it, or a workflow of the domain. */
+export interface AttributePlace {
+  readonly project: string;
+  readonly domain?: string;
+  readonly workflow?: string;
+}
 
 /** Calls of operators. */
 export interface PlatformApi {
@@ -44,8 +48,11 @@ const MAX_RESOURCES = 200;
 const MAX_DELIVERIES = 100;
 
 export function platformApi(rest: RestClient): PlatformApi {
-  const attributesPath = ({ project, domain }: AttributePlace): string =>
-    domain === undefined ? pathOf("api/v1/project_attributes", project) : pathOf("api/v1/project_domain_attributes", project, domain);
+  const attributesPath = ({ project, domain, workflow }: AttributePlace): string => {
+    if (domain === undefined) return pathOf("api/v1/project_attributes", project);
+    if (workflow === undefined) return pathOf("api/v1/project_domain_attributes", project, domain);
+    return pathOf("api/v1/workflow_attributes", project, domain, workflow);
+  };
   const change = async (path: string, method: "PUT" | "POST" | "DELETE", body: object): Promise<void> => {
     await rest.call(path, { method, body });
   };

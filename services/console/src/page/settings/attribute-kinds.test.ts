@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { ATTRIBUTE_KINDS, attributePlace, attributeRows, withoutEmpty } from "./attribute-kinds.js";
+import { ATTRIBUTE_KINDS, attributePlace, attributeRows, changedPlace, withoutEmpty } from "./attribute-kinds.js";
 
 test("each kind of the API has its title and an example", () => {
   const known = Object.keys(MatchableResource).filter((name) => Number.isNaN(Number(name)));
@@ -30,4 +30,13 @@ test("a value is shown without the fields that are not set", () => {
     defaults: { cpu: "2" },
     names: [{ b: 1 }],
   });
+});
+
+test("attributes of a project, a domain and a workflow can be changed where they are", () => {
+  const scope = { project: "p", domain: "d" };
+  const place = { domain: "d", workflow: "", launchPlan: "" };
+  expect(changedPlace(scope, { ...place, domain: "" })).toEqual({ project: "p" });
+  expect(changedPlace(scope, place)).toEqual(scope);
+  expect(changedPlace(scope, { ...place, workflow: "w" })).toEqual({ ...scope, workflow: "w" });
+  expect(changedPlace(scope, { ...place, launchPlan: "l" })).toBeUndefined();
 });

@@ -1,4 +1,6 @@
 import type { MatchableAttributesConfigurationJson, MatchingAttributesJson } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import type { AttributePlace } from "../../api/platform-api.js";
+import type { Scope } from "../../api/scope.js";
 import { isGiven } from "../../format/given.js";
 
 export interface AttributeKind {
@@ -81,6 +83,16 @@ export function withoutEmpty(value: unknown): unknown {
 
 function isEmpty(value: unknown): boolean {
   return value === null || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+/** Returns the place of an attribute that can be changed; launch plans have only those of old. */
+export function changedPlace(
+  { project, domain }: Scope,
+  row: Pick<AttributeRow, "domain" | "workflow" | "launchPlan">,
+): AttributePlace | undefined {
+  if (row.launchPlan !== "") return undefined;
+  if (row.domain === "") return { project };
+  return row.workflow === "" ? { project, domain } : { project, domain, workflow: row.workflow };
 }
 
 /** Describes the place of an attribute. */

@@ -10,7 +10,7 @@ import { Pill } from "../../control/pill.js";
 import { type PlainColumn, PlainTable } from "../../control/plain-table.js";
 import { useRights } from "../../frame/use-role.js";
 import { AttributeDialog } from "./attribute-dialog.js";
-import { ATTRIBUTE_KINDS, attributePlace, type AttributeRow, attributeRows } from "./attribute-kinds.js";
+import { attributePlace, type AttributeRow, attributeRows, changedPlace } from "./attribute-kinds.js";
 import { attributesQuery } from "./queries.js";
 import styles from "./settings-page.module.css";
 import { useSettingActs } from "./use-setting-acts.js";
@@ -21,18 +21,21 @@ export function AttributesCard({ scope }: { readonly scope: Scope }) {
   const refused = useRights(scope).refusal("admin");
   const { change } = useSettingActs();
   const { api } = useApp();
-  const [edited, setEdited] = useState<Partial<AttributeRow>>();
+  const [edited, setEdited] = useState<AttributeRow | "new">();
   const rows = attributeRows(data?.configurations ?? []);
-  const remove = ({ kind, domain }: AttributeRow): void =>
+  const remove = (row: AttributeRow): void => {
+    const place = changedPlace(scope, row);
+    if (place === undefined) return;
     change({
-      call: () => api.platform.deleteAttributes(domain === "" ? { project: scope.project } : scope, kind.resource),
-      done: `${kind.title} of ${domain === "" ? "the project" : `domain ${domain}`} are deleted`,
+      call: () => api.platform.deleteAttributes(place, row.kind.resource),
+      done: `${row.kind.title} of ${attributePlace(row)} are deleted`,
     });
+  };
   return (
     <Card
       title="Attributes"
       note={
-        <Button small icon="plus" refused={refused} onClick={() => setEdited({})}>
+        <Button small icon="plus" refused={refused} onClick={() => setEdited("new")}>
           Set an attribute
         </Button>
       }
@@ -46,20 +49,14 @@ export function AttributesCard({ scope }: { readonly scope: Scope }) {
       {rows.length > 0 && (
         <PlainTable
           label="Attributes"
-          columns={[...COLUMNS, actColumn({ refused, onEdit: setEdited, onDelete: remove })]}
+          columns={[...COLUMNS, actColumn({ scope, refused, onEdit: setEdited, onDelete: remove })]}
           rows={rows}
           rowId={(row) => `${row.kind.field} ${attributePlace(row)}`}
         />
       )}
       {data?.truncated === true && <Note>There are more attributes of workflows than are shown.</Note>}
       {edited !== undefined && (
-        <AttributeDialog
-          scope={scope}
-          kind={edited.kind ?? ATTRIBUTE_KINDS[0]}
-          value={edited.value}
-          isProject={edited.domain === ""}
-          onClose={() => setEdited(undefined)}
-        />
+        <AttributeDialog scope={scope} edited={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} />
       )}
     </Card>
   );
@@ -81,23 +78,36 @@ const COLUMNS: readonly PlainColumn<AttributeRow>[] = [
 ];
 
 interface ActColumnProps {
+  readonly scope: Scope;
   readonly refused: string | undefined;
   onEdit(row: AttributeRow): void;
   onDelete(row: AttributeRow): void;
 }
 
-/** Acts on attributes of the project and the domain; those of workflows have the command line. */
-function actColumn({ refused, onEdit, onDelete }: ActColumnProps): PlainColumn<AttributeRow> {
+/** Acts on attributes where they are. */
+function actColumn({ scope, refused, onEdit, onDelete }: ActColumnProps): PlainColumn<AttributeRow> {
   return {
     title: "Acts",
     end: true,
     cell: (row) =>
-      row.workflow === "" && (
+      changedPlace(scope, row) !== undefined && (
         <span className={styles.acts}>
-          <Button small kind="quiet" refused={refused} aria-label={`Edit ${row.kind.title}`} onClick={() => onEdit(row)}>
+          <Button
+            small
+            kind="quiet"
+            refused={refused}
+            aria-label={`Edit ${row.kind.title} of ${attributePlace(row)}`}
+            onClick={() => onEdit(row)}
+          >
             Edit
           </Button>
-          <Button small kind="quiet" refused={refused} aria-label={`Delete ${row.kind.title}`} onClick={() => onDelete(row)}>
+          <Button
+            small
+            kind="quiet"
+            refused={refused}
+            aria-label={`Delete ${row.kind.title} of ${attributePlace(row)}`}
+            onClick={() => onDelete(row)}
+          >
             Delete
           </Button>
         </span>
