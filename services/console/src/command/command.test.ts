@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import type { LiteralJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { structLiteral } from "../literal/convert/struct-data.js";
+import type { Data } from "../literal/data/data.js";
 import { readType } from "../literal/type/read-type.js";
 import { curlCommand } from "./curl.js";
 import { flytectlCommand } from "./flytectl.js";
@@ -89,7 +92,27 @@ test("flytectl reads a file, and says which settings it has no place for", () =>
   const command = flytectlCommand({ ...facts, kind: "task" });
   expect(command).toContain('  "limit": 5\n');
   expect(command).toContain('task: "a.b"');
-  expect(command).toMatch(/no place for the name, parallelism, interruptible, labels: /);
+  expect(command).toMatch(/no place for value, the name, parallelism, interruptible, labels: /);
+});
+
+test("flytectl is not given what it makes another value of", () => {
+  const union = (value: object, type: object) => ({ scalar: { union: { value, type } } });
+  const text = (stringValue: string) => ({ scalar: { primitive: { stringValue } } });
+  const struct = (data: Data) => structLiteral(data, "msgpack") as LiteralJson;
+  const leftOut = (type: object, literal: LiteralJson): boolean =>
+    /no place for it\b/.test(flytectlCommand({ ...facts, inputs: [{ name: "it", type: readType(type as never), literal }] }));
+  const { variants } = either.unionType;
+  expect(leftOut(either, union(text("five"), variants[1]))).toBe(false);
+  expect(leftOut(either, union(text("5"), variants[1]))).toBe(true);
+  expect(leftOut(optional, union({ scalar: { primitive: { integer: "5" } } }, optional.unionType.variants[0]))).toBe(false);
+  expect(leftOut({ unionType: { variants: [{ simple: "NONE" }, { simple: "STRING" }] } }, union(text("x"), { simple: "STRING" }))).toBe(
+    true,
+  );
+  expect(leftOut({ collectionType: either }, { collection: { literals: [union(text("5"), variants[1])] } })).toBe(true);
+  expect(leftOut({ simple: "STRUCT" }, struct({ rate: 0.5, name: "a" }))).toBe(false);
+  expect(leftOut({ simple: "STRUCT" }, struct({ steps: [{ count: 100n }] }))).toBe(true);
+  expect(leftOut({ simple: "STRING" }, text("a b"))).toBe(false);
+  expect(leftOut({ simple: "STRING" }, text("ends with a line\n"))).toBe(true);
 });
 
 test("curl sends the call as it is", () => {

@@ -1,11 +1,8 @@
 import { isGiven } from "../format/given.js";
+import { flytectlData } from "./flytectl-values.js";
 import { formatData } from "../literal/data/json-text.js";
 import { endpointOf, type LaunchFacts } from "./launch-facts.js";
-import { plainData } from "../literal/convert/plain-data.js";
 import { hereDocument, quote } from "./shell.js";
-
-/** flytectl reads times and durations as Go writes them. */
-const FORMS = { dateTime: (json: string) => json, duration: (json: string) => json };
 
 /** Formats a launch as a file for `flytectl create execution`, and the command that reads it. */
 export function flytectlCommand(facts: LaunchFacts): string {
@@ -13,7 +10,7 @@ export function flytectlCommand(facts: LaunchFacts): string {
   const { project = "", domain = "", spec = {} } = request;
   const { name = "", version = "" } = spec.launchPlan ?? {};
   const { runAs } = spec.securityContext ?? {};
-  const values = inputs.map((input) => ({ name: input.name, data: plainData(input.literal, FORMS) }));
+  const values = inputs.map((input) => ({ name: input.name, data: flytectlData(input.type, input.literal) }));
   const left = [...values.filter(({ data }) => data === undefined).map((each) => each.name), ...settingsWithoutField(facts)];
   const lines = values.flatMap(({ name: input, data }) => (data === undefined ? [] : [`  ${JSON.stringify(input)}: ${formatData(data)}`]));
   const file = [

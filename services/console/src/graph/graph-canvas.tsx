@@ -1,5 +1,5 @@
 import { useRef, useState } from "react";
-import { useDrawing } from "../timeline/hook/use-canvas.js";
+import { afterFrame, useDrawing } from "../timeline/hook/use-canvas.js";
 import { useGestures } from "../timeline/hook/use-gestures.js";
 import { drawGraph } from "./canvas/draw-graph.js";
 import { hitAt } from "./canvas/hit.js";
@@ -11,7 +11,7 @@ import styles from "./graph.module.css";
 const CLICK_ZOOM = 3;
 /** Frames that took longer have the next drawn with less detail. */
 const SLOW_FRAME_MS = 24;
-const FAST_FRAME_MS = 8;
+const FAST_FRAME_MS = 14;
 const LEAST_DETAIL = 0.25;
 
 interface GraphCanvasProps extends Pick<GraphProps, "colours" | "nowMs" | "durationText"> {
@@ -47,9 +47,11 @@ export function GraphCanvas({ area, graph, colours, nowMs, durationText }: Graph
     const start = performance.now();
     const view = { camera: camera.camera, current, selected, hovered, nowMs, durationText, colours, detail: detail.current };
     drawGraph(context as CanvasRenderingContext2D, { ...size, scene, states, adjacency, ...view });
-    const tookMs = performance.now() - start;
-    if (tookMs > SLOW_FRAME_MS) detail.current = Math.max(detail.current / 1.5, LEAST_DETAIL);
-    else if (tookMs < FAST_FRAME_MS) detail.current = Math.min(detail.current * 1.1, 1);
+    afterFrame(() => {
+      const tookMs = performance.now() - start;
+      if (tookMs > SLOW_FRAME_MS) detail.current = Math.max(detail.current / 1.5, LEAST_DETAIL);
+      else if (tookMs < FAST_FRAME_MS) detail.current = Math.min(detail.current * 1.1, 1);
+    });
   });
   return (
     <div ref={area} className={styles["canvas"]} data-over={isOver} aria-hidden="true">
