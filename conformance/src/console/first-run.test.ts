@@ -294,7 +294,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
     ["dark", { colorScheme: "dark" }],
     ["forced colours", { forcedColors: "active" }],
   ] as const)("each page is sound: %s", { timeout: 300_000 }, async (_, options) => {
-    await journey(async ({ page, open, expectSound }) => {
+    await journey(async ({ page, open, settled, expectSound }) => {
       const pages = [
         "",
         "/executions",
@@ -314,7 +314,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
         "/audit",
       ]) {
         await open(`${SCOPE}${path}`);
-        await page.waitForLoadState("networkidle");
+        await settled();
         await expectSound();
         const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         expect([path, overflow]).toEqual([path, 0]);

@@ -120,16 +120,16 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
   test("the cause of an abort and an error are text", async () => {
     await access.client.admin.terminateExecution({ id: ID, cause: CAUSE });
     await waitForEnd(access.client, ID, 120_000);
-    await guarded(async ({ page, open, expectSound, expectTame }) => {
+    await guarded(async ({ page, open, settled, expectSound, expectTame }) => {
       await open(PATH);
       await page.getByText(MARKUP).first().waitFor();
-      await page.waitForLoadState("networkidle");
+      await settled();
       await expectSound();
       await expectTame();
       await open(`${PATH}?tab=errors`);
       await page.getByRole("region", { name: "Message" }).getByText(MARKUP).first().waitFor();
       await expectVisibleMarks(page.getByRole("region", { name: "Message" }));
-      await page.waitForLoadState("networkidle");
+      await settled();
       await expectSound();
       await expectTame();
       await open(`${SCOPE}/executions`);
@@ -141,7 +141,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
 
   test("labels, descriptions, inputs and names are text on every page", async () => {
     const name = encodeURIComponent(form);
-    await guarded(async ({ page, open, expectSound, expectTame }) => {
+    await guarded(async ({ page, open, settled, expectSound, expectTame }) => {
       for (const path of [
         `${PATH}?tab=settings`,
         `${PATH}?tab=io`,
@@ -157,7 +157,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
         `${SCOPE}/launch?wf=${name}`,
       ]) {
         await open(path);
-        await page.waitForLoadState("networkidle");
+        await settled();
         await expectSound();
         await expectTame();
         const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
@@ -167,7 +167,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
   });
 
   test("values of the form are launched as they are, and shown as text", async () => {
-    await guarded(async ({ page, open, expectSound, expectTame }) => {
+    await guarded(async ({ page, open, settled, expectSound, expectTame }) => {
       await open(`${SCOPE}/launch?wf=${encodeURIComponent(form)}`);
       await page.getByRole("button", { name: "Launch", exact: true }).click();
       await page.waitForURL(/\/executions\/[a-z0-9-]+/);
@@ -176,7 +176,7 @@ describe.runIf(chromium !== undefined)("hostile content in the console", { timeo
       const inputs = page.getByRole("region", { name: "Inputs" });
       await inputs.getByText(MARKUP).first().waitFor();
       expect(await inputs.locator("a, img, iframe, script").count()).toBe(0);
-      await page.waitForLoadState("networkidle");
+      await settled();
       await expectSound();
       await expectTame();
     });

@@ -38,10 +38,12 @@ describe.runIf(chromium !== undefined)("the console over TLS of admin", { timeou
   test("Chromium shows a page and its calls succeed", async () => {
     const browser = await startBrowser(chromium ?? "");
     try {
-      const { page, open, expectSound } = await openWatchedPage(browser, `https://localhost:${admin.api}`, { ignoreHTTPSErrors: true });
+      const { page, open, settled, expectSound } = await openWatchedPage(browser, `https://localhost:${admin.api}`, {
+        ignoreHTTPSErrors: true,
+      });
       await open(`${SCOPE}/executions`);
       await page.getByText("Live", { exact: true }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await settled();
       expect(await page.getByRole("alert").count()).toBe(0);
       await expectSound();
     } finally {

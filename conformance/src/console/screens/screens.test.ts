@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { findChromium } from "@flyte-ts/test-servers";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startBrowser } from "../fixtures/console-browser.fixture.js";
+import { startBrowser, watchCalls } from "../fixtures/console-browser.fixture.js";
 import { programCredentials, runAccounts } from "../fixtures/accounts.fixture.js";
 import { startConsoleStack } from "../fixtures/console-stack.fixture.js";
 import { type ConsoleRecorder, recordConsole, type RecordedConsole, serveRecording } from "./answers.fixture.js";
@@ -21,9 +21,6 @@ const VIEWPORTS = [
   { width: 1440, height: 900 },
   { width: 390, height: 844 },
 ] as const;
-const LOOKS = THEMES.flatMap((colorScheme) =>
-  VIEWPORTS.map((viewport) => ({ look: `${colorScheme}-${viewport.width}`, options: { colorScheme, viewport } })),
-);
 const chromium = findChromium();
 
 describe.runIf(chromium !== undefined)("pages of the console look as before", () => {
@@ -42,15 +39,14 @@ describe.runIf(chromium !== undefined)("pages of the console look as before", ()
     await close?.();
   });
 
-  test.each(LOOKS)("$look", { timeout: 300_000 }, async ({ look, options }) => {
+  test.each(VIEWPORTS)("$width pixels wide", { timeout: 600_000 }, async (viewport) => {
     const differences: object[] = [];
-    for (const screen of SCREENS) {
-      const taken = await takePicture(browser, served, screen, options);
-      const reference = join(import.meta.dirname, "references", look, `${screen.name}.png`);
+    await takePictures(browser, { viewport, ...served }, ({ name }, theme, taken) => {
+      const reference = join(import.meta.dirname, "references", `${theme}-${viewport.width}`, `${name}.png`);
       if (mode !== "compare") writeReference(reference, taken);
       const { share, files } = comparePicture(reference, taken);
-      if (share > MAX_SHARE) differences.push({ page: screen.name, share, files });
-    }
+      if (share > MAX_SHARE) differences.push({ page: name, theme, share, files });
+    });
     expect(served.unknown).toEqual([]);
     expect(differences).toEqual([]);
   });
@@ -69,7 +65,7 @@ async function record(browser: Browser): Promise<void> {
     await fillProject(access.client);
     const headers = async () => ({ ...(await programCredentials(stack).metadata?.()) });
     recorder = await recordConsole({ upstream: `http://localhost:${stack.api}`, headers, atMs: Math.ceil(Date.now() / 1_000) * 1_000 });
-    for (const screen of SCREENS) for (const { options } of LOOKS) await takePicture(browser, recorder, screen, options);
+    for (const viewport of VIEWPORTS) await takePictures(browser, { viewport, ...recorder }, () => undefined);
     recorder.write();
   } finally {
     await recorder?.close();
@@ -77,22 +73,35 @@ async function record(browser: Browser): Promise<void> {
   }
 }
 
-/** Opens a page at the time of its recording, without motion, and takes its picture. */
-async function takePicture(
+interface Look extends Pick<RecordedConsole, "origin" | "atMs"> {
+  readonly viewport: (typeof VIEWPORTS)[number];
+}
+
+/**
+ * Opens each page at the time of its recording, without motion, and takes its picture in both
+ * themes.
+ */
+async function takePictures(
   browser: Browser,
-  { origin, atMs }: Pick<RecordedConsole, "origin" | "atMs">,
-  { path, shows }: Screen,
-  options: BrowserContextOptions,
-): Promise<Buffer> {
-  const context = await browser.newContext({ ...options, reducedMotion: "reduce", timezoneId: "UTC", locale: "en-US" });
+  { origin, atMs, viewport }: Look,
+  onPicture: (screen: Screen, theme: (typeof THEMES)[number], taken: Buffer) => void,
+): Promise<void> {
+  const context = await browser.newContext({ viewport, reducedMotion: "reduce", timezoneId: "UTC", locale: "en-US" });
   try {
     const page = await context.newPage();
+    const settled = watchCalls(page);
     await page.clock.setFixedTime(atMs);
-    await page.goto(`${origin}/console${path}`);
-    await page.getByText(shows).first().waitFor();
-    await page.waitForLoadState("networkidle");
-    await page.evaluate("document.fonts.ready");
-    return await stillPicture(page);
+    for (const screen of SCREENS) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(`${origin}/console${screen.path}`);
+      await page.getByText(screen.shows).first().waitFor();
+      await settled();
+      await page.evaluate("document.fonts.ready");
+      for (const theme of THEMES) {
+        await page.emulateMedia({ colorScheme: theme });
+        onPicture(screen, theme, await stillPicture(page));
+      }
+    }
   } finally {
     await context.close();
   }
