@@ -165,6 +165,18 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
     });
   });
 
+  test("a receiver of notifications is tried, and its reason is shown", async () => {
+    await console.journey(async (at) => {
+      const { page, open, expectSound } = at;
+      await signIn(at, admin);
+      await open(`${SCOPE}/settings?tab=notifications`);
+      await page.getByLabel("Try a receiver").fill("webhook:nowhere");
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText('Not accepted: no webhook named "nowhere"').waitFor();
+      await expectSound();
+    });
+  });
+
   test("a viewer sees what the role shows, and which role the rest needs", async () => {
     await console.journey(async (at) => {
       const { page, open, expectSound } = at;

@@ -5,7 +5,7 @@ import type { GetVersionResponseJson } from "@flyte-ts/idl/flyteidl/admin/versio
 import type { ListRoleBindingsResponseJson, RoleBindingJson } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { ListAttributesResponseJson } from "@flyte-ts/idl/flytets/admin/v1/attributes_pb";
 import type { ListClusterResourcesResponseJson, ListClustersResponseJson } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
-import type { ListDeliveriesResponseJson } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import type { ListDeliveriesResponseJson, TestNotificationResponseJson } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { GetRetentionPolicyResponseJson, PreviewRetentionResponseJson } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import type { Scope } from "./scope.js";
 
@@ -42,6 +42,8 @@ export interface PlatformApi {
   /** Latest deliveries of notifications. */
   listDeliveries(scope: Scope, signal: AbortSignal): Promise<ListDeliveriesResponseJson>;
   retryDelivery(scope: Scope, messageId: string): Promise<void>;
+  /** Sends a notification to a receiver now; rejects with the reason when it is not accepted. */
+  testNotification(scope: Scope, receiver: string): Promise<void>;
 }
 
 const MAX_RESOURCES = 200;
@@ -78,5 +80,10 @@ export function platformApi(rest: RestClient): PlatformApi {
       rest.call(pathOf("api/v1/notification_deliveries", project, domain), { query: { limit: MAX_DELIVERIES }, signal }),
     retryDelivery: ({ project, domain }, messageId) =>
       change(pathOf("api/v1/notification_deliveries", project, domain, messageId, "retry"), "POST", {}),
+    testNotification: async ({ project, domain }, receiver) => {
+      const path = pathOf("api/v1/notification_tests", project, domain);
+      const { error = "" } = await rest.call<TestNotificationResponseJson>(path, { method: "POST", body: { receiver } });
+      if (error !== "") throw new Error(error);
+    },
   };
 }

@@ -6,16 +6,30 @@ import {
   type ListDeliveriesRequest,
   type NotificationService,
 } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
-import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText, invalidArgument, nextPageToken, notFound, parseKeysetPage } from "../../platform/index.js";
+import type { AutomationDeps } from "../deps.js";
+import { TestSender } from "./test-sender.js";
 import { type DeliveryRow, listDeliveryRows, retryDelivery } from "../store/deliveries.js";
 
 const STATES = { waiting: DeliveryState.WAITING, sent: DeliveryState.SENT, given_up: DeliveryState.GIVEN_UP } as const;
 
-/** Deliveries of notifications: list and retry. */
-export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof NotificationService> {
+/** Deliveries of notifications: list and retry; and tests of receivers. */
+export function notificationRpcs({
+  db,
+  config,
+  env,
+  clock,
+}: Pick<AutomationDeps, "db" | "config" | "env" | "clock">): ServiceImplementation<typeof NotificationService> {
+  const tests = new TestSender({ config: config.notifications, env, clock });
   return {
+    async testNotification({ project, domain, receiver }) {
+      checkText(project, "project");
+      checkText(domain, "domain");
+      checkText(receiver, "receiver");
+      return { error: await tests.send({ project, domain, receiver }) };
+    },
+
     async listDeliveries(request) {
       checkList(request);
       const { project, domain, executionName } = request;

@@ -22,8 +22,11 @@ export interface SendDeps {
   readonly clock: () => Date;
 }
 
+/** Message with its receiver, of an execution of a project and domain. */
+export type SentDelivery = Pick<ClaimedDelivery, "messageId" | "channel" | "target" | "content" | "project" | "domain">;
+
 /** Sends one message. @throws RetryableSendError, PermanentSendError. */
-export type Send = (delivery: ClaimedDelivery) => Promise<void>;
+export type Send = (delivery: SentDelivery) => Promise<void>;
 
 export function createSend({ config, env, clock }: SendDeps): Send {
   const posts: PostOptions = {
@@ -46,7 +49,7 @@ export function createSend({ config, env, clock }: SendDeps): Send {
     urlFrom === undefined ? (url ?? "") : secretOf(urlFrom, `the address of webhook ${name}`);
   const json = { "content-type": "application/json" };
 
-  const toWebhook = async (delivery: ClaimedDelivery, name: string): Promise<void> => {
+  const toWebhook = async (delivery: SentDelivery, name: string): Promise<void> => {
     const { messageId: id, content: body } = delivery;
     const webhook = findWebhook(config, name, delivery);
     if (webhook === undefined)

@@ -65,7 +65,7 @@ const EXPECTED = new Map<string, Expected>([
   ...each(inScope(VIEWER), "CreateDownloadLocation CreateDownloadLink GetData GetProjectDomainAttributes GetWorkflowAttributes"),
   ...each(inScope(ENGINE), "CreateWorkflowEvent CreateNodeEvent CreateTaskEvent"),
   ...each(inScope(ADMIN), "UpdateProjectDomainAttributes DeleteProjectDomainAttributes UpdateWorkflowAttributes DeleteWorkflowAttributes"),
-  ...each(inScope(ADMIN), "ListAuditEntries ListClusterResources PutRoleBinding DeleteRoleBinding"),
+  ...each(inScope(ADMIN), "ListAuditEntries ListClusterResources PutRoleBinding DeleteRoleBinding TestNotification"),
   ...each(inScope(ADMIN), "SetRetentionPolicy DeleteRetentionPolicy DeleteExecution DeleteExecutions"),
   ...each(inScope(VIEWER), "GetRetentionPolicy PreviewRetention"),
   ...each(inProject(PROJECT_ADMIN), "ListRetentionPolicies"),

@@ -64,6 +64,7 @@ export const scheduleRules: RulesOf<typeof ScheduleService> = {
 export const notificationRules: RulesOf<typeof NotificationService> = {
   listDeliveries: readRule("viewer", projectScope),
   retryDelivery: writeRule("runner", projectScope),
+  testNotification: writeRule("admin", projectScope),
 };
 
 /**

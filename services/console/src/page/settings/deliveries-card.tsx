@@ -13,6 +13,7 @@ import { Time } from "../../control/time.js";
 import { readTimeMs } from "../../format/time.js";
 import { SCOPE_PATH } from "../../frame/navigation.js";
 import { useRights } from "../../frame/use-role.js";
+import { ReceiverTest } from "./receiver-test.js";
 import { deliveriesQuery } from "./queries.js";
 import { useSettingActs } from "./use-setting-acts.js";
 
@@ -25,6 +26,7 @@ export function DeliveriesCard({ scope }: { readonly scope: Scope }) {
         <ErrorPanel title="The deliveries cannot be listed" error={error} onRetry={() => void refetch()} />
       )}
       {data?.length === 0 && <Note>Nothing was sent. Launch plans and the configuration of admin (notifications) name receivers.</Note>}
+      <ReceiverTest scope={scope} />
       {data !== undefined && data.length > 0 && (
         <PlainTable label="Deliveries" columns={columnsOf(scope)} rows={data} rowId={({ messageId = "" }) => messageId} />
       )}

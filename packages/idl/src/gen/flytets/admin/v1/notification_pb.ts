@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/notification.proto.
  */
 export const file_flytets_admin_v1_notification: GenFile = /*@__PURE__*/
-  fileDesc("CiNmbHl0ZXRzL2FkbWluL3YxL25vdGlmaWNhdGlvbi5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSLyAgoIRGVsaXZlcnkSEgoKbWVzc2FnZV9pZBgBIAEoCRI9CglleGVjdXRpb24YAiABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllchINCgVwaGFzZRgDIAEoCRIPCgdjaGFubmVsGAQgASgJEg4KBnRhcmdldBgFIAEoCRIuCgVzdGF0ZRgGIAEoDjIfLmZseXRldHMuYWRtaW4udjEuRGVsaXZlcnlTdGF0ZRIQCghhdHRlbXB0cxgHIAEoDRISCgpsYXN0X2Vycm9yGAggASgJEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC25leHRfdHJ5X2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAingEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIWCg5leGVjdXRpb25fbmFtZRgDIAEoCRIuCgVzdGF0ZRgEIAEoDjIfLmZseXRldHMuYWRtaW4udjEuRGVsaXZlcnlTdGF0ZRINCgVsaW1pdBgFIAEoDRINCgV0b2tlbhgGIAEoCSJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEi4KCmRlbGl2ZXJpZXMYASADKAsyGi5mbHl0ZXRzLmFkbWluLnYxLkRlbGl2ZXJ5Eg0KBXRva2VuGAIgASgJIksKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEhIKCm1lc3NhZ2VfaWQYAyABKAkiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlKoEBCg1EZWxpdmVyeVN0YXRlEh4KGkRFTElWRVJZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWREVMSVZFUllfU1RBVEVfV0FJVElORxABEhcKE0RFTElWRVJZX1NUQVRFX1NFTlQQAhIbChdERUxJVkVSWV9TVEFURV9HSVZFTl9VUBADMrQDChNOb3RpZmljYXRpb25TZXJ2aWNlEucBCg5MaXN0RGVsaXZlcmllcxInLmZseXRldHMuYWRtaW4udjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiguZmx5dGV0cy5hZG1pbi52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIoEBgtPkkwJ7WkUSQy9hcGkvdjEvbm90aWZpY2F0aW9uX2RlbGl2ZXJpZXMve3Byb2plY3R9L3tkb21haW59L3tleGVjdXRpb25fbmFtZX0SMi9hcGkvdjEvbm90aWZpY2F0aW9uX2RlbGl2ZXJpZXMve3Byb2plY3R9L3tkb21haW59ErIBCg1SZXRyeURlbGl2ZXJ5EiYuZmx5dGV0cy5hZG1pbi52MS5SZXRyeURlbGl2ZXJ5UmVxdWVzdBonLmZseXRldHMuYWRtaW4udjEuUmV0cnlEZWxpdmVyeVJlc3BvbnNlIlCC0+STAko6ASoiRS9hcGkvdjEvbm90aWZpY2F0aW9uX2RlbGl2ZXJpZXMve3Byb2plY3R9L3tkb21haW59L3ttZXNzYWdlX2lkfS9yZXRyeWIGcHJvdG8z", [file_flyteidl_core_identifier, file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("CiNmbHl0ZXRzL2FkbWluL3YxL25vdGlmaWNhdGlvbi5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSLyAgoIRGVsaXZlcnkSEgoKbWVzc2FnZV9pZBgBIAEoCRI9CglleGVjdXRpb24YAiABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllchINCgVwaGFzZRgDIAEoCRIPCgdjaGFubmVsGAQgASgJEg4KBnRhcmdldBgFIAEoCRIuCgVzdGF0ZRgGIAEoDjIfLmZseXRldHMuYWRtaW4udjEuRGVsaXZlcnlTdGF0ZRIQCghhdHRlbXB0cxgHIAEoDRISCgpsYXN0X2Vycm9yGAggASgJEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC25leHRfdHJ5X2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAingEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIWCg5leGVjdXRpb25fbmFtZRgDIAEoCRIuCgVzdGF0ZRgEIAEoDjIfLmZseXRldHMuYWRtaW4udjEuRGVsaXZlcnlTdGF0ZRINCgVsaW1pdBgFIAEoDRINCgV0b2tlbhgGIAEoCSJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEi4KCmRlbGl2ZXJpZXMYASADKAsyGi5mbHl0ZXRzLmFkbWluLnYxLkRlbGl2ZXJ5Eg0KBXRva2VuGAIgASgJIksKFFJldHJ5RGVsaXZlcnlSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEhIKCm1lc3NhZ2VfaWQYAyABKAkiFwoVUmV0cnlEZWxpdmVyeVJlc3BvbnNlIkwKF1Rlc3ROb3RpZmljYXRpb25SZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEhAKCHJlY2VpdmVyGAMgASgJIikKGFRlc3ROb3RpZmljYXRpb25SZXNwb25zZRINCgVlcnJvchgBIAEoCSqBAQoNRGVsaXZlcnlTdGF0ZRIeChpERUxJVkVSWV9TVEFURV9VTlNQRUNJRklFRBAAEhoKFkRFTElWRVJZX1NUQVRFX1dBSVRJTkcQARIXChNERUxJVkVSWV9TVEFURV9TRU5UEAISGwoXREVMSVZFUllfU1RBVEVfR0lWRU5fVVAQAzLaBAoTTm90aWZpY2F0aW9uU2VydmljZRLnAQoOTGlzdERlbGl2ZXJpZXMSJy5mbHl0ZXRzLmFkbWluLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBooLmZseXRldHMuYWRtaW4udjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSKBAYLT5JMCe1pFEkMvYXBpL3YxL25vdGlmaWNhdGlvbl9kZWxpdmVyaWVzL3twcm9qZWN0fS97ZG9tYWlufS97ZXhlY3V0aW9uX25hbWV9EjIvYXBpL3YxL25vdGlmaWNhdGlvbl9kZWxpdmVyaWVzL3twcm9qZWN0fS97ZG9tYWlufRKyAQoNUmV0cnlEZWxpdmVyeRImLmZseXRldHMuYWRtaW4udjEuUmV0cnlEZWxpdmVyeVJlcXVlc3QaJy5mbHl0ZXRzLmFkbWluLnYxLlJldHJ5RGVsaXZlcnlSZXNwb25zZSJQgtPkkwJKOgEqIkUvYXBpL3YxL25vdGlmaWNhdGlvbl9kZWxpdmVyaWVzL3twcm9qZWN0fS97ZG9tYWlufS97bWVzc2FnZV9pZH0vcmV0cnkSowEKEFRlc3ROb3RpZmljYXRpb24SKS5mbHl0ZXRzLmFkbWluLnYxLlRlc3ROb3RpZmljYXRpb25SZXF1ZXN0GiouZmx5dGV0cy5hZG1pbi52MS5UZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2UiOILT5JMCMjoBKiItL2FwaS92MS9ub3RpZmljYXRpb25fdGVzdHMve3Byb2plY3R9L3tkb21haW59YgZwcm90bzM", [file_flyteidl_core_identifier, file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message flytets.admin.v1.Delivery
@@ -381,6 +381,92 @@ export const RetryDeliveryResponseSchema: GenMessage<RetryDeliveryResponse, {jso
   messageDesc(file_flytets_admin_v1_notification, 4);
 
 /**
+ * @generated from message flytets.admin.v1.TestNotificationRequest
+ */
+export type TestNotificationRequest = Message<"flytets.admin.v1.TestNotificationRequest"> & {
+  /**
+   * Project and domain whose executions the receiver would hear of.
+   *
+   * @generated from field: string project = 1;
+   */
+  project: string;
+
+  /**
+   * @generated from field: string domain = 2;
+   */
+  domain: string;
+
+  /**
+   * Mail address, or `webhook:` with the name of a configured webhook.
+   *
+   * @generated from field: string receiver = 3;
+   */
+  receiver: string;
+};
+
+/**
+ * @generated from message flytets.admin.v1.TestNotificationRequest
+ */
+export type TestNotificationRequestJson = {
+  /**
+   * Project and domain whose executions the receiver would hear of.
+   *
+   * @generated from field: string project = 1;
+   */
+  project?: string;
+
+  /**
+   * @generated from field: string domain = 2;
+   */
+  domain?: string;
+
+  /**
+   * Mail address, or `webhook:` with the name of a configured webhook.
+   *
+   * @generated from field: string receiver = 3;
+   */
+  receiver?: string;
+};
+
+/**
+ * Describes the message flytets.admin.v1.TestNotificationRequest.
+ * Use `create(TestNotificationRequestSchema)` to create a new message.
+ */
+export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest, {jsonType: TestNotificationRequestJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_notification, 5);
+
+/**
+ * @generated from message flytets.admin.v1.TestNotificationResponse
+ */
+export type TestNotificationResponse = Message<"flytets.admin.v1.TestNotificationResponse"> & {
+  /**
+   * Reason why the receiver did not accept it; empty if it did.
+   *
+   * @generated from field: string error = 1;
+   */
+  error: string;
+};
+
+/**
+ * @generated from message flytets.admin.v1.TestNotificationResponse
+ */
+export type TestNotificationResponseJson = {
+  /**
+   * Reason why the receiver did not accept it; empty if it did.
+   *
+   * @generated from field: string error = 1;
+   */
+  error?: string;
+};
+
+/**
+ * Describes the message flytets.admin.v1.TestNotificationResponse.
+ * Use `create(TestNotificationResponseSchema)` to create a new message.
+ */
+export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse, {jsonType: TestNotificationResponseJson}> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_notification, 6);
+
+/**
  * @generated from enum flytets.admin.v1.DeliveryState
  */
 export enum DeliveryState {
@@ -446,6 +532,17 @@ export const NotificationService: GenService<{
     methodKind: "unary";
     input: typeof RetryDeliveryRequestSchema;
     output: typeof RetryDeliveryResponseSchema;
+  },
+  /**
+   * Sends a notification of an invented execution to a receiver, once, and tells whether it was
+   * accepted. It is not listed as a delivery.
+   *
+   * @generated from rpc flytets.admin.v1.NotificationService.TestNotification
+   */
+  testNotification: {
+    methodKind: "unary";
+    input: typeof TestNotificationRequestSchema;
+    output: typeof TestNotificationResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_flytets_admin_v1_notification, 0);
