@@ -29,9 +29,9 @@ export interface LiveOptions {
 export interface LiveFigures {
   readonly nodes: number;
   readonly rate: number;
-  /** Changes that admin recorded in a second, which is less than the rate when it cannot keep up. */
+  /** Changes that admin recorded in a second, fewer than the rate when it cannot keep up. */
   readonly recordedRate: number;
-  /** From the publication of a change on the bus until the page draws it, ms: median, 95 % and worst. */
+  /** From the publication of a change until the page draws it, ms: median, 95 % and worst. */
   readonly seenMs: readonly [number, number, number];
   readonly slowFramesPerSecond: number;
   readonly longestTaskMs: number;
@@ -164,7 +164,7 @@ class ChangingNodes {
     readonly execution: ExecutionName,
   ) {}
 
-  /** Publishes that all nodes are queued and that those in sight run; waits until it is recorded. */
+  /** Publishes that all nodes are queued and those in sight run; waits until it is recorded. */
   async queue(): Promise<void> {
     const { nodes, stack } = this.options;
     const before = (await readEventCounts(stack)).recorded;

@@ -2,7 +2,7 @@ import { Fragment } from "react";
 import { splitDirectionMarks } from "../format/direction-marks.js";
 import styles from "./visible-text.module.css";
 
-/** Text of elsewhere whose marks of direction are shown by their names, so that they turn nothing. */
+/** Text whose marks of direction are shown by their names, so that they turn nothing. */
 export function VisibleText({ text }: { readonly text: string }) {
   return splitDirectionMarks(text).map(({ text: part, isMark }, at) =>
     isMark ? (

@@ -34,8 +34,8 @@ export class TestSender {
    * Sends a notification of an invented execution once. Resolves to the reason why it was not
    * accepted, empty after success.
    *
-   * @throws RpcError INVALID_ARGUMENT for another receiver: an address of the caller would tell what
-   *   answers there; RESOURCE_EXHAUSTED while several tests are under way.
+   * @throws RpcError INVALID_ARGUMENT for another receiver: an address of the caller would tell
+   *   what answers there; RESOURCE_EXHAUSTED while several tests are under way.
    */
   async send({ project, domain, receiver }: TestRequest): Promise<string> {
     if (webhookName(receiver) === undefined && !isMailAddress(receiver))

@@ -91,7 +91,7 @@ export type PluginService = Message<"flytets.admin.v1.PluginService"> & {
   name: string;
 
   /**
-   * Name of its data plane on the message bus (its setting `cluster`); empty for a single data plane.
+   * Name of its data plane on the message bus (its setting `cluster`); empty for a single one.
    *
    * @generated from field: string cluster = 2;
    */
@@ -122,7 +122,7 @@ export type PluginServiceJson = {
   name?: string;
 
   /**
-   * Name of its data plane on the message bus (its setting `cluster`); empty for a single data plane.
+   * Name of its data plane on the message bus (its setting `cluster`); empty for a single one.
    *
    * @generated from field: string cluster = 2;
    */
