@@ -25,6 +25,7 @@ export default defineConfig({
             "services/**/src/**/*.test.ts",
             "services/*/simulation/**/*.test.ts",
             "bench/src/**/*.test.ts",
+            "examples/typescript/src/**/*.test.ts",
           ],
           exclude: [...NO_TESTS, ...MEASURES_ITS_PROCESS],
         },

@@ -72,6 +72,7 @@ const TABLE = {
   "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
   "packages/auth": ["async", "idl", "rpc"],
   "packages/client": ["async", "idl", "rpc", "compiler"],
+  "packages/sdk": ["idl", "domain", "compiler"],
   "packages/host": [],
   "packages/local-servers": ["host", "telemetry"],
   "packages/test-servers": ["host", "local-servers"],
@@ -318,7 +319,11 @@ function check({ file, room, allowed, manifest, used }) {
   }
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
   // Product code may not import devDependencies.
-  const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
+  const known = {
+    ...manifest.dependencies,
+    ...manifest.peerDependencies,
+    ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }),
+  };
   for (const specifier of new Set(specifiers)) {
     if (specifier.startsWith("node:")) continue;
     const where = `${relative(root, file)} imports ${specifier}:`;

@@ -20,6 +20,7 @@ export { resolveJsonPointer, JsonLiteralError, literalFromJson, parseJsonPointer
 export { literalsEqual } from "./literal/equal.js";
 export { literalFitsType } from "./literal/fits.js";
 export { literalTypeOf, simpleTypeOfPrimitive, scalarTypeOf } from "./literal/literal-type.js";
+export { MsgpackError, readHead, skipValue, type MsgpackHead } from "./literal/msgpack.js";
 export { AttributeError, resolveAttributes, type AttributeErrorCode, type OffloadedAt } from "./literal/attribute.js";
 export {
   checkInputs,

@@ -6,7 +6,8 @@ export class MsgpackError extends Error {
 /**
  * The head of one msgpack value, read without its content. It distinguishes integers from floats,
  * which decoders to plain JavaScript numbers do not. `next` is the offset of the first byte after
- * the head, which for the scalar kinds is after the whole value.
+ * the head, which for the scalar kinds is after the whole value. `size` counts the bytes before
+ * `next` that are the content.
  */
 export type MsgpackHead =
   | { readonly kind: "nil"; readonly next: number }
@@ -14,7 +15,7 @@ export type MsgpackHead =
   | { readonly kind: "integer"; readonly value: bigint; readonly next: number }
   | { readonly kind: "float"; readonly value: number; readonly next: number }
   | { readonly kind: "string"; readonly value: string; readonly next: number }
-  | { readonly kind: "binary" | "extension"; readonly next: number }
+  | { readonly kind: "binary" | "extension"; readonly size: number; readonly next: number }
   | { readonly kind: "array" | "map"; readonly count: number; readonly next: number };
 
 const utf8 = new TextDecoder();
@@ -40,11 +41,11 @@ export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
     case 0xc4:
     case 0xc5:
     case 0xc6:
-      return { kind: "binary", next: view.skip(view.uint(1 << (code - 0xc4))) };
+      return view.payload("binary", view.uint(1 << (code - 0xc4)));
     case 0xc7:
     case 0xc8:
     case 0xc9:
-      return { kind: "extension", next: view.skip(view.uint(1 << (code - 0xc7)) + 1) };
+      return view.payload("extension", view.uint(1 << (code - 0xc7)) + 1);
     case 0xca:
       return { kind: "float", value: view.float32(), next: view.at };
     case 0xcb:
@@ -68,7 +69,7 @@ export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
     case 0xd6:
     case 0xd7:
     case 0xd8:
-      return { kind: "extension", next: view.skip((1 << (code - 0xd4)) + 1) };
+      return view.payload("extension", (1 << (code - 0xd4)) + 1);
     case 0xd9:
     case 0xda:
     case 0xdb:
@@ -131,6 +132,10 @@ class Cursor {
 
   float64(): number {
     return this.view.getFloat64(this.skip(8) - 8);
+  }
+
+  payload(kind: "binary" | "extension", size: number): MsgpackHead {
+    return { kind, size, next: this.skip(size) };
   }
 
   string(size: number): MsgpackHead {

@@ -1,0 +1,28 @@
+// Types of the words of `t`, for annotations.
+
+export type {
+  BigInteger,
+  Bool,
+  Bytes,
+  Dataset,
+  Defaulted,
+  DirectoryType,
+  Enum,
+  Fields,
+  FileType,
+  Float,
+  FlyteErrorType,
+  Instant,
+  Int,
+  Json,
+  List,
+  Mapping,
+  None,
+  ObjectType,
+  OpaqueType,
+  Optional,
+  Schema,
+  Span,
+  Str,
+  Union,
+} from "./type/type.js";
