@@ -128,7 +128,8 @@ function objectToPlain(fields: Fields, value: unknown, encoding: Encoding, place
  */
 export function variantFor(type: AnyType, value: unknown, place: Place): AnyType {
   const variants = variantsOf(type);
-  const chosen = variants.find((variant) => isEncodable(variant, value, place));
+  const none = value === null || value === undefined ? variants.find(({ kind }) => kind === "none") : undefined;
+  const chosen = none ?? variants.find((variant) => isEncodable(variant, value, place));
   if (chosen !== undefined) return chosen;
   const some = variants.filter(({ kind }) => kind !== "none");
   // The message of the only variant names the place inside of the value.
