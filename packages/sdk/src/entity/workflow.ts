@@ -1,5 +1,6 @@
 import type { InputRefs, Outputs, Promised } from "../graph/reference-type.js";
-import type { AnyType, Fields, Given } from "../type/type.js";
+import { WORDS as t } from "../type/words.js";
+import { type AnyType, type Defaulted, type Fields, type Given, type Plain, withoutDefault } from "../type/type.js";
 import type { EntityAddress } from "./definition.js";
 import type { AnyEntity, Entity, EntityKind, LaunchPlan, Workflow } from "./entity.js";
 import type { LaunchPlanSettings } from "./launch-plan-settings.js";
@@ -50,35 +51,41 @@ export function workflow<const I extends Fields = {}, const O extends Outputs = 
   });
 }
 
-export interface LaunchPlanConfig<I extends Fields, Fixed> extends Omit<LaunchPlanSettings, "defaults" | "fixed"> {
+/** Values of some inputs; names that the workflow lacks are refused. */
+type Some<I extends Fields, Values> = Values & { readonly [K in Exclude<keyof Values, keyof I>]: never };
+
+export interface LaunchPlanConfig<I extends Fields, Defaults, Fixed> extends Omit<LaunchPlanSettings, "defaults" | "fixed"> {
   /** Values for callers that give none. */
-  readonly defaults?: Partial<Given<I>>;
+  readonly defaults?: Some<I, Defaults>;
   /** Values that callers cannot give. */
-  readonly fixed?: Fixed;
+  readonly fixed?: Some<I, Fixed>;
 }
+
+/** Inputs of a launch plan: those that are not fixed; the others may have a default. */
+export type PlanInputs<I extends Fields, Defaults, Fixed> = {
+  readonly [K in Exclude<keyof I, keyof Fixed>]: K extends keyof Defaults ? Defaulted<Plain<I[K]>> : I[K];
+};
 
 /** Makes a launch plan: a workflow with inputs, a schedule and notifications. */
 /*@__NO_SIDE_EFFECTS__*/
-export function launchPlan<I extends Fields, O extends Outputs, const Fixed extends Partial<Given<I>> = {}>(
-  of: Workflow<I, O>,
-  plan: LaunchPlanConfig<NoInfer<I>, Fixed>,
-): LaunchPlan<Omit<I, keyof Fixed>, O> {
+export function launchPlan<
+  I extends Fields,
+  O extends Outputs,
+  const Defaults extends Partial<Given<I>> = {},
+  const Fixed extends Partial<Given<I>> = {},
+>(of: Workflow<I, O>, plan: LaunchPlanConfig<NoInfer<I>, Defaults, Fixed>): LaunchPlan<PlanInputs<I, Defaults, Fixed>, O> {
   const origin = originOf(launchPlan);
-  const fixed: object = plan.fixed ?? {};
-  const open = Object.fromEntries(Object.entries(of.inputs).filter(([name]) => !Object.hasOwn(fixed, name)));
-  return makeEntity<LaunchPlan<Omit<I, keyof Fixed>, O>>({
+  const settings = plan as LaunchPlanSettings;
+  const { defaults = {}, fixed = {} } = settings;
+  const open = Object.entries(of.inputs).filter(([name]) => !Object.hasOwn(fixed, name));
+  const inputs = open.map(
+    ([name, type]) => [name, defaults[name] === undefined ? type : t.default(withoutDefault(type), defaults[name])] as const,
+  );
+  return makeEntity<LaunchPlan<PlanInputs<I, Defaults, Fixed>, O>>({
     kind: "launchplan",
-    inputs: open,
+    inputs: Object.fromEntries(inputs),
     outputs: of.outputs,
-    definition: (entity, own) => ({
-      ...own,
-      kind: "launchplan",
-      entity,
-      name: plan.name,
-      origin,
-      workflow: of,
-      settings: plan as LaunchPlanSettings,
-    }),
+    definition: (entity, own) => ({ ...own, kind: "launchplan", entity, name: plan.name, origin, workflow: of, settings }),
   });
 }
 

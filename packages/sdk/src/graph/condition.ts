@@ -11,7 +11,7 @@ import { encodeValue } from "../codec/encode.js";
 import { graphEncoding } from "../codec/encoding.js";
 import { rootPlace } from "../codec/place.js";
 import { GraphError } from "../entity/errors.js";
-import type { BigInteger, Bool, Enum, Float, InOf, Instant, Int, Json, Span, Str } from "../type/type.js";
+import type { BigInteger, Bool, Float, InOf, Instant, Int, Json, Span, Str } from "../type/type.js";
 import { type ReferenceSource, referenceIn, referenceText } from "./reference.js";
 import type { Reference } from "./reference-type.js";
 
@@ -20,7 +20,11 @@ export interface Condition {
   readonly condition: true;
 }
 
-export type Comparable = Str | Int | BigInteger | Float | Bool | Instant | Span | Enum<string> | Json<string | number | boolean>;
+/**
+ * Types that conditions compare. Flyte's compiler refuses an enum beside a string: a task makes a
+ * string or boolean of it.
+ */
+export type Comparable = Str | Int | BigInteger | Float | Bool | Instant | Span | Json<string | number | boolean>;
 export type Ordered = Exclude<Comparable, Bool>;
 /** A literal or reference that may be compared with a reference of this type. */
 export type Other<T extends Comparable> = InOf<T> | Reference<T>;

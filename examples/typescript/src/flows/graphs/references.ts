@@ -1,0 +1,11 @@
+import { reference, t, workflow } from "@flyte-ts/sdk";
+
+/** A task in Python that is registered already; `flyte-ts generate` writes such references. */
+export const normalise = reference(
+  { kind: "task", project: "flytesnacks", domain: "development", name: "pipelines.prep.normalise", version: "v1" },
+  { inputs: { values: t.list(t.float), method: t.enum("minmax", "zscore") }, outputs: t.list(t.float) },
+);
+
+export const references = workflow({ inputs: { values: t.list(t.float) }, outputs: t.list(t.float) }, ({ values }) =>
+  normalise({ values, method: "minmax" }, { retries: 2 }),
+);
