@@ -9,7 +9,7 @@ import { launchPlanSpec, parametersOf } from "../describe/launch-plan-spec.js";
 import type { Registration } from "../describe/registration.js";
 import { definitionOf, type LaunchPlanDefinition, type ReferenceDefinition } from "../entity/definition.js";
 import type { Entity } from "../entity/entity.js";
-import { GraphError } from "../entity/errors.js";
+import { GraphError, ValueError } from "../entity/errors.js";
 import { Compilation } from "../graph/compilation.js";
 import { buildWorkflow } from "../graph/workflow-graph.js";
 import type { Outputs } from "../graph/reference-type.js";
@@ -41,7 +41,7 @@ export function compileIn(compilation: Compilation, definition: Parameters<Compi
     const result = compileWorkflow({ template, subWorkflows, tasks: tasks.compiled, launchPlans, liftArrayInterfaces: true });
     return result.ok ? { ok: true, errors: [], nodes } : { ok: false, errors: textsOf(result.errors), nodes };
   } catch (error) {
-    if (!(error instanceof GraphError)) throw error;
+    if (!(error instanceof GraphError || error instanceof ValueError)) throw error;
     return { ok: false, errors: [error.message], nodes: [] };
   }
 }

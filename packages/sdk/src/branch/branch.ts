@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { IfBlockSchema, type IfBlock, type Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { GraphError } from "../entity/errors.js";
 import { type Arm, type ArmShape, buildArm } from "./arm.js";
-import { bindReference } from "./binding.js";
+import { bindReference } from "../graph/binding.js";
 import { type Condition, type ConditionVariables, expressionOf } from "./condition.js";
-import { currentGraph, type Graph } from "./graph.js";
-import { makeNode, nodeMetadata } from "./node.js";
+import { currentGraph, type Graph } from "../graph/graph.js";
+import { makeNode, nodeMetadata } from "../graph/node.js";
 
 /** A branch that is being built; each arm gives the same outputs as the first. */
 export interface Branch<R> {

@@ -7,13 +7,13 @@ import { identify } from "../describe/registration.js";
 import { SINGLE_OUTPUT } from "../entity/definition.js";
 import { GraphError } from "../entity/errors.js";
 import type { AnyType } from "../type/type.js";
-import { bindReference } from "./binding.js";
+import { bindReference } from "../graph/binding.js";
 import { CapturedReferences } from "./capture.js";
-import { Graph, within } from "./graph.js";
-import { makeNode, nodeMetadata } from "./node.js";
-import { makeReference, nodeHandle, type ReferenceSource, referenceIn } from "./reference.js";
-import { recordTypes } from "./type-recorder.js";
-import { subWorkflowsOf } from "./sub-workflows.js";
+import { Graph, within } from "../graph/graph.js";
+import { makeNode, nodeMetadata } from "../graph/node.js";
+import { makeReference, nodeHandle, type ReferenceSource, referenceIn } from "../graph/reference.js";
+import { recordTypes } from "../graph/type-recorder.js";
+import { subWorkflowsOf } from "../graph/sub-workflows.js";
 
 /** Outputs of the arms of a branch: variable, type, and key in the returned object. */
 export class ArmShape {

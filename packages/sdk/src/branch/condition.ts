@@ -12,8 +12,8 @@ import { graphEncoding } from "../codec/encoding.js";
 import { rootPlace } from "../codec/place.js";
 import { GraphError } from "../entity/errors.js";
 import type { BigInteger, Bool, Float, InOf, Instant, Int, Json, Span, Str } from "../type/type.js";
-import { type ReferenceSource, referenceIn, referenceText } from "./reference.js";
-import type { Reference } from "./reference-type.js";
+import { type ReferenceSource, referenceIn, referenceText } from "../graph/reference.js";
+import type { Reference } from "../graph/reference-type.js";
 
 /** A comparison of references, for `when`. */
 export interface Condition {

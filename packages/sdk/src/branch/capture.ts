@@ -4,11 +4,11 @@ import { type OutputReference, OutputReferenceSchema, type PromiseAttribute } fr
 import type { Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { GraphError } from "../entity/errors.js";
 import type { AnyType } from "../type/type.js";
-import { bindReference } from "./binding.js";
-import type { Graph } from "./graph.js";
-import type { ReferenceSource } from "./reference.js";
-import { referenceKeyOf } from "./type-recorder.js";
-import { armsOf } from "./sub-workflows.js";
+import { bindReference } from "../graph/binding.js";
+import type { Graph } from "../graph/graph.js";
+import type { ReferenceSource } from "../graph/reference.js";
+import { referenceKeyOf } from "../graph/type-recorder.js";
+import { armsOf } from "../graph/sub-workflows.js";
 
 /** References of an arm to nodes outside of it, which become inputs of its sub-workflow. */
 export class CapturedReferences {
