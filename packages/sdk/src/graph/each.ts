@@ -7,7 +7,7 @@ import { t } from "../type/t.js";
 import { type AnyType, type Fields, type List, mayBeAbsent, type Optional, withoutDefault } from "../type/type.js";
 import { bindAll } from "./binding.js";
 import { currentGraph, type Graph } from "./graph.js";
-import { makeNode, metadataOf, type NodeTarget, overridesOf, targetOf } from "./node.js";
+import { makeNode, metadataOf, nodeMetadata, type NodeTarget, overridesOf, targetOf } from "./node.js";
 import { outputReferences } from "./reference.js";
 import type { Args, Bound, Outputs, Reference, Refs } from "./reference-type.js";
 
@@ -58,7 +58,7 @@ function addArrayNode(definition: Definition, lists: Readonly<Record<string, unk
   const inputs = bindAll(Object.fromEntries(fields), { ...same, ...lists });
   const form = formOf(definition, graph, { bound, tolerant, options });
   const metadata = metadataOf(definition, graph.compilation, options);
-  const node = makeNode({ id, inputs, after: options.after, metadata, target: form.target });
+  const node = { ...makeNode({ id, inputs, metadata, target: form.target }), upstreamNodeIds: [] };
   const successCriteria =
     options.minSuccesses === undefined
       ? { case: "minSuccessRatio" as const, value: ratio ?? 1 }
@@ -68,7 +68,8 @@ function addArrayNode(definition: Definition, lists: Readonly<Record<string, unk
       id,
       inputs,
       after: options.after,
-      metadata,
+      // Attempts and times are those of the items.
+      metadata: nodeMetadata(metadata.name, {}),
       target: {
         case: "arrayNode",
         value: {

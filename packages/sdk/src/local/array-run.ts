@@ -58,7 +58,7 @@ async function runItems(runner: EntityRunner, array: ArrayNode, { definition, ru
       const index = next++;
       const inputs = elementInputs(run.inputs, index, array.boundInputs);
       try {
-        ends[index] = await runner.run(definition, { id: `${run.id}-${index}`, inputs, metadata: run.metadata });
+        ends[index] = await runner.run(definition, { id: `${run.id}-${index}`, inputs, metadata: array.node?.metadata });
       } catch (error) {
         failures++;
         ends[index] = { error: error instanceof AttemptsFailed ? error.cause : error };
