@@ -78,6 +78,7 @@ const TABLE = {
   "packages/test-servers": ["host", "local-servers"],
   "packages/test-operators": ["async", "host", "kubernetes", "pod-task", "telemetry", "test-servers"],
   "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
+  "packages/sdk-runtime": ["async", "blobstore", "idl", "sdk"],
   "packages/cli": [
     "async",
     "client",
@@ -102,6 +103,7 @@ const TABLE = {
   "services/console": ["idl", "domain", "client"],
   bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("sdk", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
+  conformance: anyPackage.concat("runtime", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
 };
 
 /** Packages that contain nothing but tests. */

@@ -1,0 +1,58 @@
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { openBlobs } from "../blob/open-blobs.js";
+import { ENTRY_FILE } from "../manifest.js";
+import { type BundleEntry, RUN_FORMAT, type RunRequest } from "../run-request.js";
+import { BootstrapError, SYSTEM_FAILURE } from "./bootstrap-error.js";
+import { bundleRoot, fetchBundle } from "./bundle-cache.js";
+import { prepareExternals } from "./externals.js";
+import { type ExecuteFlags, parseFlags } from "./flags.js";
+
+/**
+ * Runs the task that the arguments of a container name. Returns the exit status. A task whose code
+ * cannot be started fails with the reason, as if it had thrown it.
+ */
+export async function execute(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const flags = parseFlags(argv);
+  const blobs = openBlobs(environment);
+  const { addresses, task, map } = flags;
+  let entry: BundleEntry;
+  try {
+    entry = await loadEntry(flags, { blobs, environment });
+  } catch (error) {
+    const { errorClass, message } =
+      error instanceof BootstrapError ? error : new BootstrapError(`the bundle cannot be loaded: ${stackOf(error)}`, LOAD_FAILURE);
+    process.stderr.write(`${message}\n`);
+    const { failureDocument } = await import("./failure-document.js");
+    await blobs.write(`${addresses.outputPrefix.replace(/\/$/, "")}/error.pb`, failureDocument(errorClass, message));
+    return environment["FLYTE_FAIL_ON_ERROR"] === "true" ? 1 : 0;
+  }
+  return entry.run({ format: RUN_FORMAT, task, addresses, map, environment, blobs });
+}
+
+/** Class of an error that the modules of a bundle throw when they are loaded. */
+const LOAD_FAILURE = { kind: "permanent", origin: "user", code: "USER:LoadError" } as const;
+
+async function loadEntry(
+  { code, task }: ExecuteFlags,
+  { blobs, environment }: Pick<RunRequest, "blobs"> & { readonly environment: NodeJS.ProcessEnv },
+): Promise<BundleEntry> {
+  let file: string;
+  if (code.kind === "entry") file = resolve(code.path);
+  else {
+    const folder = await fetchBundle(blobs, code, bundleRoot(environment));
+    prepareExternals(folder, { task, searched: [process.cwd(), dirname(fileURLToPath(import.meta.url))] });
+    file = join(folder, ENTRY_FILE);
+  }
+  const entry = (await import(pathToFileURL(file).href)) as Partial<BundleEntry>;
+  if (entry.format !== RUN_FORMAT || entry.run === undefined) {
+    const remedy = "use @flyte-ts/runtime and @flyte-ts/cli of one version";
+    throw new BootstrapError(
+      `the bundle has the format ${entry.format ?? "of no bundle"}, this runtime runs ${RUN_FORMAT}: ${remedy}`,
+      SYSTEM_FAILURE,
+    );
+  }
+  return { format: entry.format, run: entry.run };
+}
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
