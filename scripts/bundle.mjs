@@ -32,7 +32,15 @@ const bundle = await rolldown({
   resolve: { conditionNames: ["source", "node"] },
   // Keep large, rarely loaded packages external: they cost nothing until they are loaded. pg-native
   // is optional.
-  external: ["@azure/identity", "@azure/storage-blob", "@google-cloud/storage", "@kubernetes/client-node", "oidc-provider", "pg-native"],
+  external: [
+    "@azure/identity",
+    "@azure/storage-blob",
+    "@google-cloud/storage",
+    "@kubernetes/client-node",
+    "oidc-provider",
+    "pg-native",
+    "rolldown",
+  ],
   // Ignore warnings about dependencies.
   onLog: (level, log, write) => {
     if (!(log.id ?? log.loc?.file ?? "").includes("node_modules")) write(level, log);

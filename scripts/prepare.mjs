@@ -50,16 +50,17 @@ function refuse(problem) {
   process.exit(1);
 }
 
-/** Bundle of the CLI. */
+/** Bundle of the verbs of the local stack. */
 export const cli = join(root, "packages", "cli", "bundle", "main.js");
 
 /**
- * Runs the CLI and exits with its exit code. Signals are forwarded; a stack also stops when the
- * channel to this process closes, as it does when this process is killed.
+ * Runs a program with these arguments, by default the verbs of the stack, and exits with its exit
+ * code. Signals are forwarded; a stack also stops when the channel to this process closes, as it
+ * does when this process is killed.
  */
-export async function becomeCli(args) {
+export async function becomeCli(args, program = cli) {
   const stdio = ["inherit", "inherit", "inherit", ...(args[0] === "start" ? ["ipc"] : [])];
-  process.exit(statusOf(await attended(nodeProgram(), [cli, ...args], { stdio, env: environment() })));
+  process.exit(statusOf(await attended(nodeProgram(), [program, ...args], { stdio, env: environment() })));
 }
 
 /**

@@ -30,19 +30,6 @@ async function main(argv: readonly string[]): Promise<number> {
     const status = await (await import("./plugin/command.js")).pluginCommand(rest, (text) => void process.stdout.write(text));
     if (status !== 2) return status;
   }
-  if (command === "launch" && !rest.includes("--help")) {
-    const status = await (await import("./watch/launch-command.js")).launchCommand(rest, (text) => void process.stdout.write(text));
-    if (status !== 2) return status;
-  }
-  const followsExecution = command === "watch" || command === "logs";
-  if (followsExecution && !rest.includes("--help")) {
-    const write = (text: string): void => void process.stdout.write(text);
-    const status =
-      command === "watch"
-        ? await (await import("./watch/watch-command.js")).watchCommand(rest, write)
-        : await (await import("./watch/logs-command.js")).logsCommand(rest, write);
-    if (status !== 2) return status;
-  }
   if (command === undefined || command === "help" || argv.includes("--help")) {
     process.stdout.write(helpText(command === "help" ? rest[0] : command));
     return 0;

@@ -21,17 +21,9 @@ const FORMS = {
     "backup --to FOLDER [--databases.admin URL] [--databases.datacatalog URL] [--databases.scheduler URL] [--kubeconfig FILE] [--context NAME] [--clusters LIST]",
   ],
   restore: ["restore --from FOLDER, and the same flags as backup"],
-  launch: ["launch [--endpoint HOST:PORT] FILE"],
-  watch: ["watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME"],
-  logs: [
-    "logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE",
-  ],
 } as const;
 
 type Command = keyof typeof FORMS;
-
-const CONNECTION = `          Connects to --endpoint, FLYTE_PLATFORM_URL or localhost:30080, with the token in
-          FLYTE_TS_TOKEN.`;
 
 /** Explanation of each command. */
 const ABOUT: Readonly<Record<Command, string>> = {
@@ -64,21 +56,6 @@ const ABOUT: Readonly<Record<Command, string>> = {
   backup: `  backup  Saves databases and FlyteWorkflow resources to a new folder while the services run;
           docs/guides/back-up-and-restore.md lists what else to save.`,
   restore: "  restore Restores a backup to empty databases and to data planes whose services are stopped.",
-  launch: `  launch  Starts the execution that FILE describes and prints its name. FILE is the JSON of an
-          ExecutionCreateRequest, as the console shows it; - reads the standard input.
-${CONNECTION}`,
-  watch: `  watch   Prints the progress of an execution until it ends: a line for each change of a node, a
-          task attempt or the execution. The exit status is 0 when it succeeded.
-${CONNECTION}`,
-  logs: `  logs    Prints the log of a node's task, and follows it while the task runs. NODE is an id that
-          watch prints, such as n0.
-          --attempt    number of the attempt, from 0; default: the latest
-          --item       index of the item, from 0, for a node that maps a task over a list
-          --container  name of the container; default: the one that runs the task's code
-          --tail       starts with the last N lines
-          --no-follow  ends at the current end of the log
-          --times      prints the time of each line
-${CONNECTION}`,
 };
 
 const isCommand = (name: string): name is Command => Object.hasOwn(FORMS, name);

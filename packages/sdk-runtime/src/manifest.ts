@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** File of a bundle that describes it. */
 export const MANIFEST_FILE = "manifest.json";
 /** Module of a bundle that exports `BundleEntry`. */
@@ -20,11 +22,15 @@ export interface BundledTask {
   readonly export: string;
   /** External packages that the task's code imports. */
   readonly externals: readonly string[];
+  /** SHA-256 of the code that the task uses, without comments. */
+  readonly codeHash: string;
 }
 
 /** Content of `manifest.json`. */
 export interface BundleManifest {
   readonly format: number;
+  /** Version of the SDK that made it. */
+  readonly sdkVersion: string;
   readonly tasks: readonly BundledTask[];
   readonly externals: readonly ExternalPackage[];
   /** `bundle`: they are in the bundle's `node_modules`; `image`: the image has to hold them. */
@@ -39,3 +45,23 @@ export function thisPlatform(): string {
   const libc = process.platform !== "linux" ? "" : glibcVersionRuntime === undefined ? "-musl" : "-glibc";
   return `${process.platform}-${process.arch}${libc}`;
 }
+
+/**
+ * Returns the cache version of a task: a hash of its code, and of the packages that its code leaves
+ * outside. Where the image holds these, its name is part of the hash.
+ */
+export function cacheVersionOf(
+  { tasks, externals, externalsFrom }: BundleManifest,
+  { name, image }: { readonly name: string; readonly image: string },
+): string | undefined {
+  const task = tasks.find((entry) => entry.name === name);
+  if (task === undefined) return undefined;
+  const packages = externals
+    .filter((external) => task.externals.includes(external.name))
+    .map((external) => [external.name, external.version]);
+  const parts = [task.codeHash, packages, packages.length > 0 && externalsFrom === "image" ? image : ""];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, CACHE_VERSION_LENGTH);
+}
+
+/** Length of a cache version, hex digits. */
+const CACHE_VERSION_LENGTH = 32;

@@ -13,11 +13,19 @@ export interface RunRequest {
   readonly task: { readonly module: string; readonly name: string };
   /** Addresses of the container contract. */
   readonly addresses: RunAddresses;
-  /** True: run for one element of the lists, whose index the environment names. */
-  readonly map: boolean;
+  /** Present: run for one element of the lists, whose index the environment names. */
+  readonly map: { readonly bound: readonly string[] } | undefined;
+  /** Source of the code, for tasks that make others of the same code. */
+  readonly code: CodeSource;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly blobs: BlobAccess;
 }
+
+/** Source of the code of a task. */
+export type CodeSource =
+  | { readonly kind: "bundle"; readonly uri: string; readonly digest: string }
+  /** A module in the image. */
+  | { readonly kind: "entry"; readonly path: string };
 
 export interface RunAddresses {
   /** The inputs, a LiteralMap. */

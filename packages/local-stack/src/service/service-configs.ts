@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type LocatedService, mergeSettings, type ServiceManifest, type StackFacts as ManifestFacts } from "@flyte-ts/service-manifest";
 import type { StackBlobStore } from "./blob-store.js";
 import { busUrlFor } from "./bus-config.js";
@@ -177,10 +177,11 @@ function nodeService(stack: StackContext): ServiceConfig {
   const folder = localService("local-cluster");
   // Kill pods on shutdown; interrupted tasks are recreated as after a lost machine.
   const pods = {
-    // The stack's own environment comes first, and may be created while the stack runs.
-    podPath: [join(folders.python, "bin"), sharedPythonBin],
+    // The stack's own environment comes first, and may be created while the stack runs. TypeScript
+    // tasks run by `flyte-ts-execute` and this program's Node.js.
+    podPath: [join(folders.python, "bin"), sharedPythonBin, taskRuntimeBin, dirname(process.execPath)],
     podsOnStop: "kill",
-    podEnv: { ...podEnv(stack), ...SINGLE_USER_ENV },
+    podEnv: { ...podEnv(stack), ...SINGLE_USER_ENV, FLYTE_TS_BUNDLE_CACHE: folders.bundles },
     warmPython: { ahead: true, modules: PRELOADED_MODULES },
   };
   if (cluster.managed) {
@@ -206,6 +207,9 @@ function podEnv({ endpoints, blobs, signIn }: StackContext): Readonly<Record<str
     ...(signIn && flytekitEnv(signIn)),
   };
 }
+
+/** Folder of `flyte-ts-execute`. */
+const taskRuntimeBin = join(repositoryRoot, "packages", "sdk-runtime", "bin");
 
 /** Folder of a service's package in this repository. */
 const localService = (name: string): string => join(repositoryRoot, "services", name);

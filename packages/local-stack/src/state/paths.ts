@@ -22,6 +22,8 @@ export interface StackPaths {
   readonly cluster: string;
   /** Python environment of this stack alone, if it has one. */
   readonly python: string;
+  /** Unpacked code of TypeScript tasks. */
+  readonly bundles: string;
   readonly config: string;
   readonly logs: string;
   readonly kubeconfig: string;
@@ -48,6 +50,7 @@ export function stackPaths(dataDir: string): StackPaths {
     blobs: join(root, "blobs"),
     cluster: join(root, "cluster"),
     python: join(root, "python"),
+    bundles: join(root, "bundles"),
     config: join(root, "config"),
     logs: join(root, "logs"),
     kubeconfig: join(root, "kubeconfig"),

@@ -31,7 +31,7 @@ export function createStackDirs(folders: StackPaths): string | undefined {
   try {
     requireDirectory(root, root);
     ensurePrivateDataDir(root, join(folders.config, "ports.json"));
-    for (const folder of [folders.config, folders.logs, folders.blobs, folders.cluster, folders.nats]) {
+    for (const folder of [folders.config, folders.logs, folders.blobs, folders.cluster, folders.bundles, folders.nats]) {
       requireDirectory(folder, root);
       ensurePrivateDir(folder);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -1,10 +1,4 @@
-/** Kind and origin of an error, as Flyte's error document has them. */
-export interface ErrorClass {
-  /** A `transient` error lets the server start another attempt. */
-  readonly kind: "transient" | "permanent";
-  readonly origin: "user" | "system";
-  readonly code: string;
-}
+import type { ErrorClass } from "../failure/error-class.js";
 
 /** The task's code cannot be started. */
 export class BootstrapError extends Error {
@@ -18,6 +12,3 @@ export class BootstrapError extends Error {
     super(message, options);
   }
 }
-
-/** Class of failures that another attempt may not meet. */
-export const SYSTEM_FAILURE: ErrorClass = { kind: "transient", origin: "system", code: "SYSTEM" };

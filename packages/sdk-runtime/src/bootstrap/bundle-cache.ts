@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { BlobAccess } from "../blob/blob-access.js";
 import { isTransient } from "../blob/with-retries.js";
-import { BootstrapError, SYSTEM_FAILURE } from "./bootstrap-error.js";
+import { SYSTEM_FAILURE } from "../failure/error-class.js";
+import { BootstrapError } from "./bootstrap-error.js";
 import { readTar } from "./untar.js";
 
 /** Maximum size of a bundle, bytes: compressed, and unpacked. */

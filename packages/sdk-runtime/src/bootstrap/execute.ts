@@ -3,7 +3,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { openBlobs } from "../blob/open-blobs.js";
 import { ENTRY_FILE } from "../manifest.js";
 import { type BundleEntry, RUN_FORMAT, type RunRequest } from "../run-request.js";
-import { BootstrapError, SYSTEM_FAILURE } from "./bootstrap-error.js";
+import { type ErrorClass, SYSTEM_FAILURE } from "../failure/error-class.js";
+import { BootstrapError } from "./bootstrap-error.js";
 import { bundleRoot, fetchBundle } from "./bundle-cache.js";
 import { prepareExternals } from "./externals.js";
 import { type ExecuteFlags, parseFlags } from "./flags.js";
@@ -15,7 +16,7 @@ import { type ExecuteFlags, parseFlags } from "./flags.js";
 export async function execute(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const flags = parseFlags(argv);
   const blobs = openBlobs(environment);
-  const { addresses, task, map } = flags;
+  const { addresses, task, map, code } = flags;
   let entry: BundleEntry;
   try {
     entry = await loadEntry(flags, { blobs, environment });
@@ -23,15 +24,15 @@ export async function execute(argv: readonly string[], environment: NodeJS.Proce
     const { errorClass, message } =
       error instanceof BootstrapError ? error : new BootstrapError(`the bundle cannot be loaded: ${stackOf(error)}`, LOAD_FAILURE);
     process.stderr.write(`${message}\n`);
-    const { failureDocument } = await import("./failure-document.js");
-    await blobs.write(`${addresses.outputPrefix.replace(/\/$/, "")}/error.pb`, failureDocument(errorClass, message));
+    const { writeFailure } = await import("../failure/failure-document.js");
+    await writeFailure({ blobs, environment, outputPrefix: addresses.outputPrefix }, { ...errorClass, message });
     return environment["FLYTE_FAIL_ON_ERROR"] === "true" ? 1 : 0;
   }
-  return entry.run({ format: RUN_FORMAT, task, addresses, map, environment, blobs });
+  return entry.run({ format: RUN_FORMAT, task, addresses, map, code, environment, blobs });
 }
 
 /** Class of an error that the modules of a bundle throw when they are loaded. */
-const LOAD_FAILURE = { kind: "permanent", origin: "user", code: "USER:LoadError" } as const;
+const LOAD_FAILURE: ErrorClass = { code: "USER:LoadError", recoverable: false, origin: "user" };
 
 async function loadEntry(
   { code, task }: ExecuteFlags,

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type BundleManifest, type ExternalPackage, MANIFEST_FILE, thisPlatform } from "../manifest.js";
-import { BootstrapError, type ErrorClass } from "./bootstrap-error.js";
+import { type BundledTask, type BundleManifest, type ExternalPackage, MANIFEST_FILE, thisPlatform } from "../manifest.js";
+import type { ErrorClass } from "../failure/error-class.js";
+import { BootstrapError } from "./bootstrap-error.js";
 
-const MISSING: ErrorClass = { kind: "permanent", origin: "user", code: "USER:MissingPackage" };
+const MISSING: ErrorClass = { code: "USER:MissingPackage", recoverable: false, origin: "user" };
 
 /**
  * Makes the packages that a bundle leaves outside available to its modules, and checks that they
@@ -26,7 +27,7 @@ export function prepareExternals(
   }
   for (const external of needed) {
     const modules = findModules(searched, external);
-    if (modules === undefined) throw missing(external, bundled?.name);
+    if (modules === undefined) throw missing(external, bundled);
     link(folder, external, modules);
   }
 }
@@ -75,9 +76,10 @@ function link(folder: string, { name, version }: ExternalPackage, target: string
   }
 }
 
-function missing({ name, version, importedAt }: ExternalPackage, taskName: string | undefined): BootstrapError {
-  const [place = "its code"] = importedAt;
-  const importer = taskName === undefined ? `the bundle imports at ${place}` : `${taskName} imports at ${place}`;
+function missing({ name, version, importedAt }: ExternalPackage, task: BundledTask | undefined): BootstrapError {
+  const [first = "its code"] = importedAt;
+  const place = importedAt.find((known) => task !== undefined && known.includes(`${task.module}.`)) ?? first;
+  const importer = `${task?.name ?? "the bundle"} imports at ${place}`;
   return new BootstrapError(
     `the image has no ${name} ${version}, which ${importer}; add it to the image or set externalsFrom: "bundle"`,
     MISSING,

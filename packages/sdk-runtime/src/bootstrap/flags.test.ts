@@ -7,7 +7,18 @@ const CODE = ["--bundle", "s3://b/x.tar.gz", "--bundle-digest", DIGEST];
 const TASK = ["--", "task-module", "flows/train", "task-name", "fit"];
 
 test("the flags of a container are read", () => {
-  const flags = parseFlags([...BASE, "--checkpoint-path", "s3://b/cp", "--prev-checkpoint", '""', ...CODE, "--map", ...TASK]);
+  const flags = parseFlags([
+    ...BASE,
+    "--checkpoint-path",
+    "s3://b/cp",
+    "--prev-checkpoint",
+    '""',
+    ...CODE,
+    "--map",
+    ...TASK,
+    "vars",
+    "a,b",
+  ]);
   expect(flags).toEqual({
     task: { module: "flows/train", name: "fit" },
     addresses: {
@@ -18,7 +29,7 @@ test("the flags of a container are read", () => {
       previousCheckpoint: undefined,
     },
     code: { kind: "bundle", uri: "s3://b/x.tar.gz", digest: DIGEST },
-    map: true,
+    map: { bound: ["a", "b"] },
   });
 });
 

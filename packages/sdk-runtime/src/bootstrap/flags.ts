@@ -1,18 +1,14 @@
 import { parseArgs } from "node:util";
-import type { RunAddresses } from "../run-request.js";
+import type { CodeSource, RunAddresses, RunRequest } from "../run-request.js";
 import { BootstrapError } from "./bootstrap-error.js";
-
-/** Where the code of a task comes from. */
-export type CodeSource =
-  | { readonly kind: "bundle"; readonly uri: string; readonly digest: string }
-  | { readonly kind: "entry"; readonly path: string };
 
 /** Arguments of `flyte-ts-execute`. */
 export interface ExecuteFlags {
   readonly task: { readonly module: string; readonly name: string };
   readonly addresses: RunAddresses;
   readonly code: CodeSource;
-  readonly map: boolean;
+  /** Inputs that are the same for all elements; absent for a task that maps nothing. */
+  readonly map: RunRequest["map"];
 }
 
 const OPTIONS = {
@@ -29,7 +25,7 @@ const OPTIONS = {
 
 /**
  * Parses the arguments of a task's container: the flags of flytekit's entry points, the code, and
- * after `--` the task: `task-module MODULE task-name NAME`.
+ * after `--` the task: `task-module MODULE task-name NAME`, for a mapped one also `vars A,B`.
  *
  * @throws BootstrapError that names the flag
  */
@@ -40,9 +36,7 @@ export function parseFlags(argv: readonly string[]): ExecuteFlags {
     if (value === undefined) throw usage(`--${name} is missing`);
     return value;
   };
-  const [moduleWord, module, nameWord, name, ...more] = positionals;
-  if (moduleWord !== "task-module" || nameWord !== "task-name" || module === undefined || name === undefined || more.length > 0)
-    throw usage("after -- the task must follow as: task-module MODULE task-name NAME");
+  const { module, name, bound } = taskOf(positionals);
   return {
     task: { module, name },
     addresses: {
@@ -53,8 +47,16 @@ export function parseFlags(argv: readonly string[]): ExecuteFlags {
       previousCheckpoint: given(values["prev-checkpoint"]),
     },
     code: codeSource(values),
-    map: values.map,
+    map: values.map ? { bound } : undefined,
   };
+}
+
+function taskOf(words: readonly string[]): { readonly module: string; readonly name: string; readonly bound: readonly string[] } {
+  const [moduleWord, module, nameWord, name, boundWord, bound, ...more] = words;
+  const isBound = boundWord === undefined || boundWord === "vars";
+  if (moduleWord !== "task-module" || nameWord !== "task-name" || module === undefined || name === undefined || !isBound || more.length > 0)
+    throw usage("after -- the task must follow as: task-module MODULE task-name NAME");
+  return { module, name, bound: bound?.split(",").filter((input) => input !== "") ?? [] };
 }
 
 function parse(argv: readonly string[]) {
@@ -83,4 +85,4 @@ function given(value: string | undefined): string | undefined {
 }
 
 const usage = (problem: string) =>
-  new BootstrapError(`flyte-ts-execute: ${problem}`, { kind: "permanent", origin: "user", code: "USER:InvalidArguments" });
+  new BootstrapError(`flyte-ts-execute: ${problem}`, { code: "USER:InvalidArguments", recoverable: false, origin: "user" });

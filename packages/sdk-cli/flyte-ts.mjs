@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// `npx flyte-ts`: the author's verbs are here, those of the local stack and its services in
+// @flyte-ts/stack, which an author need not have installed.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const AUTHOR_VERBS = ["run", "check", "register", "package", "launch", "watch", "logs"];
+const here = dirname(fileURLToPath(import.meta.url));
+const argv = process.argv.slice(2);
+const isAuthors = AUTHOR_VERBS.includes(argv[0]) || (argv[0] === "help" && AUTHOR_VERBS.includes(argv[1]));
+const checkout = join(here, "../../scripts/prepare.mjs");
+
+if (existsSync(checkout)) {
+  const { becomeCli, cli, ensureBuilt, ensureInstalled } = await import(checkout);
+  const own = join(here, "bundle/main.js");
+  if (!existsSync(cli) || !existsSync(own)) {
+    await ensureInstalled();
+    await ensureBuilt();
+  }
+  await becomeCli(argv, isAuthors ? own : cli);
+} else {
+  await import("./bundle/main.js");
+}

@@ -1,0 +1,50 @@
+import { UsageError } from "./usage-error.js";
+import { helpText, usageOf } from "./usage.js";
+
+type Write = (text: string) => void;
+/** Runs a verb. Returns the exit status; 2 prints its usage. */
+type Verb = (argv: readonly string[], write: Write) => Promise<number>;
+
+/** Verbs, each of which loads only its own modules. */
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  run: async () => (await import("./run/run-command.js")).runCommand,
+  check: async () => (await import("./check/check-command.js")).checkCommand,
+  register: async () => (await import("./register/register-command.js")).registerCommand,
+  package: async () => (await import("./register/package-command.js")).packageCommand,
+  launch: async () => (await import("./watch/launch-command.js")).launchCommand,
+  watch: async () => (await import("./watch/watch-command.js")).watchCommand,
+  logs: async () => (await import("./watch/logs-command.js")).logsCommand,
+};
+
+/** Verbs of the local stack, which is another package. */
+const STACK_VERBS = ["start", "import", "doctor", "backup", "restore", "python", "plugin"];
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "help" || name === "--help" || (rest.includes("--help") && !rest.includes("--"))) {
+    process.stdout.write(helpText(name === "help" ? rest[0] : name));
+    return 0;
+  }
+  if (STACK_VERBS.includes(name)) throw new UsageError(`flyte-ts ${name} is in @flyte-ts/stack: npm i -D @flyte-ts/stack`);
+  const load = VERBS[name];
+  if (load === undefined) throw new UsageError(`unknown verb ${JSON.stringify(name)}; flyte-ts --help lists all verbs`);
+  const status = await (await load())(rest, (text) => void process.stdout.write(text));
+  if (status === 2) process.stderr.write(usageOf(name) ?? "");
+  return status;
+}
+
+/** Errors whose message tells the user what to do. */
+const USER_ERRORS = ["UsageError", "ProjectError", "RpcError", "ServerError"];
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return USER_ERRORS.includes(error.name) ? error.message : (error.stack ?? error.message);
+}
+
+main(process.argv.slice(2)).then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    process.stderr.write(`flyte-ts: ${describeError(error)}\n`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

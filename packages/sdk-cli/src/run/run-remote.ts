@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { createClient, type FlyteClient, resumeStream } from "@flyte-ts/client";
+import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import type { LoadedBundle } from "../bundle/make-bundle.js";
+import type { Project } from "../project/project.js";
+import { RESOURCE_TYPES } from "../register/references.js";
+import { registerProject } from "../register/register-project.js";
+import { connectTo, refusal } from "../register/server.js";
+import { openAdminChannel } from "../watch/admin-channel.js";
+import { ChangeFormatter } from "../watch/format-changes.js";
+
+export interface RemoteRun {
+  readonly project: Project;
+  readonly bundle: LoadedBundle;
+  readonly target: {
+    readonly module: string;
+    readonly export: string;
+    readonly kind: "task" | "workflow" | "launchplan";
+    readonly name: string;
+  };
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly version: string | undefined;
+  /** Follow the execution and print its outputs. */
+  readonly wait: boolean;
+}
+
+type Write = (text: string) => void;
+
+/** Registers a project and starts an execution. Returns the exit status: its outcome if it waits. */
+export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
+  const client = connectTo(run.project.endpoint);
+  try {
+    const { version } = await registerProject(client, run, { version: run.version, activate: false });
+    const name = await start(client, run, version);
+    write(`${name}\n`);
+    return run.wait ? await follow(client, run, { name, write }) : 0;
+  } finally {
+    client.close();
+  }
+}
+
+async function start(client: FlyteClient, { project: scope, bundle, target, inputs }: RemoteRun, version: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-inputs-"));
+  try {
+    const encoded = await bundle.host.call("encode", { module: target.module, export: target.export, inputs, folder });
+    const { project, domain } = scope;
+    // A workflow is started by the launch plan of its own name.
+    const resourceType = target.kind === "task" ? RESOURCE_TYPES.task : RESOURCE_TYPES.launchplan;
+    const { id } = await client.admin
+      .createExecution({
+        project,
+        domain,
+        spec: {
+          launchPlan: { resourceType, project, domain, name: target.name, version },
+          metadata: { mode: ExecutionMetadata_ExecutionMode.MANUAL },
+        },
+        inputs: fromBinary(LiteralMapSchema, Buffer.from(encoded, "base64")),
+      })
+      .catch((error: unknown) => Promise.reject(refusal(target.name, error)));
+    return id?.name ?? "";
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function follow(
+  client: FlyteClient,
+  { project: scope, bundle, target }: RemoteRun,
+  { name, write }: { readonly name: string; readonly write: Write },
+) {
+  const id = { project: scope.project, domain: scope.domain, name };
+  const changes = new ChangeFormatter();
+  const channel = openAdminChannel(scope.endpoint);
+  try {
+    const live = createClient({ channel, service: LiveService });
+    for await (const message of resumeStream((cursor) => live.watchExecution({ id, cursor })))
+      for (const line of changes.lines(message)) write(`${line}\n`);
+  } finally {
+    channel.close();
+  }
+  if (changes.phase !== WorkflowExecution_Phase.SUCCEEDED) return 1;
+  const { fullOutputs } = await client.admin.getExecutionData({ id });
+  if (fullOutputs === undefined) return 0;
+  const outputs = Buffer.from(toBinary(LiteralMapSchema, fullOutputs)).toString("base64");
+  for (const line of await bundle.host.call("decode", { module: target.module, export: target.export, outputs })) write(`${line}\n`);
+  return 0;
+}

@@ -1,0 +1,11 @@
+// For the command: descriptions of a bundle, and values of its entities.
+export { decodeOutputs, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
+export {
+  describeBundle,
+  type DescribeRequest,
+  type EncodedDescription,
+  type ListedEntity,
+  listEntities,
+  referenceKey,
+  unresolvedReferences,
+} from "./describe/describe.js";

@@ -1,0 +1,1 @@
+export { createEntry, type TaskEntry, type TaskModule } from "./task/entry.js";
