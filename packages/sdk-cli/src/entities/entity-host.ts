@@ -1,11 +1,18 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BundleFile } from "../bundle/build-modules.js";
 import { ProjectError } from "../project/project-error.js";
 import type { HostAnswer, HostCall, HostCalls } from "./messages.js";
+
+/** Returns the program of the process: beside the chunks of a bundle, above the modules of a build. */
+function hostProgram(): string {
+  const folder = dirname(fileURLToPath(import.meta.url));
+  const beside = join(folder, "host.js");
+  return existsSync(beside) ? beside : join(folder, "..", "host.js");
+}
 
 /**
  * A process that has loaded a bundle. Its modules are the author's: they run with their own state,
@@ -35,8 +42,7 @@ export class EntityHost {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), content, { mode: executable ? 0o755 : 0o644 });
     }
-    const program = join(dirname(fileURLToPath(import.meta.url)), "host.js");
-    const child = fork(program, [join(folder, "entry.mjs")], {
+    const child = fork(hostProgram(), [join(folder, "entry.mjs")], {
       execArgv: ["--enable-source-maps"],
       cwd: options.cwd ?? folder,
       stdio: ["inherit", "inherit", "inherit", "ipc"],

@@ -1,0 +1,60 @@
+import type { FlyteClient } from "@flyte-ts/client";
+import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { TaskExecution, TaskExecutionClosure } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { ExecutionError } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type ExecutionName, waitForEnd } from "../stack/executions.js";
+
+const SCOPE = { project: "flytesnacks", domain: "development" };
+/** Time for an execution on a busy machine, ms. */
+const TIMEOUT_MS = 300_000;
+
+export interface EndedExecution {
+  readonly id: ExecutionName;
+  readonly phase: string;
+  /** Attempts of all nodes. */
+  readonly attempts: readonly TaskExecution[];
+  /** Use of the cache by each node that runs a task, by its id. */
+  readonly cache: Readonly<Record<string, string>>;
+}
+
+export interface Start {
+  readonly name: string;
+  readonly version: string;
+  /** Default: a task. */
+  readonly kind?: ResourceType;
+  readonly inputs?: LiteralMap;
+}
+
+/** Runs a registered task or launch plan to its end. */
+export async function runToEnd(client: FlyteClient, { name, version, kind = ResourceType.TASK, inputs }: Start): Promise<EndedExecution> {
+  const launchPlan = { resourceType: kind, ...SCOPE, name, version };
+  const spec = { launchPlan, metadata: { mode: ExecutionMetadata_ExecutionMode.MANUAL } };
+  const created = await client.admin.createExecution({ ...SCOPE, spec, ...(inputs && { inputs }) });
+  const id = { ...SCOPE, name: created.id?.name ?? "" };
+  const { closure } = await waitForEnd(client, id, TIMEOUT_MS);
+  const { nodeExecutions } = await client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 });
+  const attempts: TaskExecution[] = [];
+  const cache: Record<string, string> = {};
+  for (const node of nodeExecutions) {
+    if (node.id === undefined) continue;
+    const target = node.closure?.targetMetadata;
+    if (target?.case === "taskNodeMetadata") cache[node.id.nodeId] = CatalogCacheStatus[target.value.cacheStatus] ?? "";
+    attempts.push(...(await client.admin.listTaskExecutions({ nodeExecutionId: node.id, limit: 20 })).taskExecutions);
+  }
+  return { id, phase: WorkflowExecution_Phase[closure?.phase ?? 0] ?? "", attempts: attempts.toSorted(byAttempt), cache };
+}
+
+const byAttempt = (a: TaskExecution, b: TaskExecution): number => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0);
+
+/** Returns the error of an attempt, as GetTaskExecution shows it. */
+export async function errorOf(client: FlyteClient, attempt: TaskExecution | undefined): Promise<ExecutionError> {
+  if (attempt?.id === undefined) throw new Error("there was no attempt");
+  const { closure } = await client.admin.getTaskExecution({ id: attempt.id });
+  const result: TaskExecutionClosure["outputResult"] | undefined = closure?.outputResult;
+  if (result?.case !== "error") throw new Error(`the attempt has no error but ${result?.case ?? "nothing"}`);
+  return result.value;
+}

@@ -1,0 +1,106 @@
+import { copyFileSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FlyteClient } from "@flyte-ts/client";
+import { floatLiteral, literalMap } from "@flyte-ts/domain/literal";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startStack } from "../stack/stack-fixture.js";
+import { connectToStack, type StackClient } from "../stack/use-stack.js";
+import { root } from "../repository.js";
+import { type TypeScriptProject, typeScriptProject, versionIn } from "./project.js";
+import { errorOf, runToEnd } from "./registered-executions.js";
+
+// A TypeScript project that flyte-ts registers and runs on a running stack.
+let stackClient: StackClient;
+let client: FlyteClient;
+let endpoint: string;
+let project: TypeScriptProject;
+
+beforeAll(async () => {
+  const stack = await startStack();
+  stackClient = connectToStack(stack);
+  ({ client } = stackClient);
+  endpoint = `localhost:${stack.api}`;
+  project = typeScriptProject(endpoint);
+}, 400_000);
+afterAll(async () => {
+  project.remove();
+  await stackClient.close();
+}, 60_000);
+
+const digestIn = (text: string): string | undefined => /bundle ([0-9a-f]{64})/.exec(text)?.[1];
+
+test("a second registration sends nothing, and says so", () => {
+  const first = project.run("register");
+  expect(first).toMatchObject({ status: 0, stdout: expect.stringContaining("created  task cached.doubled") });
+  const second = project.run("register");
+  expect(second).toMatchObject({ status: 0, stdout: `nothing is new: all entities are registered with the version ${versionIn(first)}\n` });
+}, 400_000);
+
+test("two copies of a project in different folders have one digest", () => {
+  const other = typeScriptProject(endpoint);
+  const digests = [project, other].map((copy) => digestIn(copy.run("register", "--dry-run").stdout));
+  other.remove();
+  expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(digests[1]).toBe(digests[0]);
+}, 400_000);
+
+test("a workflow runs with files, checkpoints, decks, maps and a dynamic task, locally and remotely alike", async () => {
+  const args = ["src/flows/context.ts", "all", "--xs", "[1,2,3]"];
+  const remote = project.run("run", "--remote", "--wait", ...args);
+  expect(remote, `${remote.stdout}\n${remote.stderr}`).toMatchObject({ status: 0 });
+  const outputs = (text: string) => text.split("\n").filter((line) => /^\w+ = /.test(line) && !line.startsWith("project"));
+  expect(outputs(remote.stdout)).toEqual(['read = "9 76b99ab4"', "count = 2", "squares = [11,14,19]", "made = 50"]);
+  const local = project.run("run", ...args);
+  expect(local, `${local.stdout}\n${local.stderr}`).toMatchObject({ status: 0 });
+  expect(outputs(local.stdout)).toEqual(outputs(remote.stdout));
+}, 600_000);
+
+test("a changed helper invalidates the cache of the task that uses it, and of no other", async () => {
+  const inputs = literalMap([["x", floatLiteral(21)]]);
+  const run = async () => {
+    const version = versionIn(project.run("register"));
+    return runToEnd(client, { name: "cached.both", version, kind: ResourceType.LAUNCH_PLAN, inputs });
+  };
+  expect((await run()).cache).toEqual({ doubled: "CACHE_POPULATED", halved: "CACHE_POPULATED" });
+  project.edit("src/helpers.ts", "/** Halves a number. */", "/** Halves a number, as before. */");
+  project.edit("src/flows/context.ts", "x * x + offset", "offset + x * x");
+  expect((await run()).cache).toEqual({ doubled: "CACHE_HIT", halved: "CACHE_HIT" });
+  project.edit("src/helpers.ts", "x * 2", "x + x");
+  expect((await run()).cache).toEqual({ doubled: "CACHE_POPULATED", halved: "CACHE_HIT" });
+}, 900_000);
+
+const [addon = ""] = globSync("node_modules/@oxc-parser/binding-*/*.node", { cwd: root });
+
+test.skipIf(addon === "")("a package with a native part comes from the image, or with the bundle", async () => {
+  addNativePackage();
+  const task = { name: "native.counts", kind: ResourceType.TASK };
+  const config = "flyte.config.ts";
+  project.edit(config, 'project: "flytesnacks"', 'externalsFrom: "image",\n  project: "flytesnacks"');
+  const missing = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
+  const error = await errorOf(client, missing.attempts[0]);
+  expect(missing.phase).toBe("FAILED");
+  expect(error.message).toBe(
+    'the image has no native-fixture 1.2.3, which native.counts imports at src/flows/native.ts:2; add it to the image or set externalsFrom: "bundle"',
+  );
+  project.edit(config, 'externalsFrom: "image"', 'externalsFrom: "bundle"');
+  const bundled = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
+  expect(bundled.phase).toBe("SUCCEEDED");
+}, 600_000);
+
+/** Adds a package with a native part, and a task that calls it. */
+function addNativePackage(): void {
+  const folder = join(project.folder, "node_modules", "native-fixture");
+  mkdirSync(join(folder, "build", "Release"), { recursive: true });
+  copyFileSync(join(root, addon), join(folder, "build", "Release", "addon.node"));
+  const manifest = { name: "native-fixture", version: "1.2.3", gypfile: true, main: "index.js" };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(folder, "index.js"), 'module.exports = require("./build/Release/addon.node");\n');
+  writeFileSync(join(folder, "index.d.ts"), "declare const addon: object;\nexport default addon;\n");
+  const source = [
+    'import { t, task } from "@flyte-ts/sdk";',
+    'import addon from "native-fixture";',
+    "export const counts = task({ outputs: t.boolean }, () => Object.keys(addon).length > 0);",
+  ];
+  writeFileSync(join(project.folder, "src", "flows", "native.ts"), `${source.join("\n")}\n`);
+}
