@@ -1,3 +1,4 @@
+import { InvalidInput, InvalidOutput } from "@flyte-ts/sdk/runtime";
 import { BlobFailure } from "../blob/blob-access.js";
 import { isTransient } from "../blob/with-retries.js";
 import { type ErrorClass, SYSTEM_FAILURE } from "./error-class.js";
@@ -85,6 +86,8 @@ const nameOf = (error: unknown): string | undefined => (error instanceof Error ?
 
 /** Returns the name of an error's class in the characters of a code. */
 function codeName(thrown: unknown): string {
+  if (thrown instanceof InvalidInput) return "InvalidInput";
+  if (thrown instanceof InvalidOutput) return "InvalidOutput";
   if (!(thrown instanceof Error)) return "NotAnError";
   const name = thrown.name.replaceAll(/[^\w.]/g, "");
   return name === "" ? "Error" : name;
