@@ -12,12 +12,14 @@ const isAuthors = AUTHOR_VERBS.includes(argv[0]) || (argv[0] === "help" && AUTHO
 const checkout = join(here, "../../scripts/prepare.mjs");
 
 if (existsSync(checkout)) {
-  const { becomeCli, cli, ensureBuilt, ensureInstalled } = await import(checkout);
+  const { becomeCli, cli, ensureBuilt, ensureInstalled, nodeProgram, run } = await import(checkout);
   const own = join(here, "bundle/main.js");
   if (!existsSync(cli) || !existsSync(own)) {
     await ensureInstalled();
     await ensureBuilt();
   }
+  const isHelp = argv.length === 0 || (["help", "--help"].includes(argv[0]) && argv.length === 1);
+  if (isHelp) run(nodeProgram(), [own, "--help"]);
   await becomeCli(argv, isAuthors ? own : cli);
 } else {
   await import("./bundle/main.js");

@@ -13,6 +13,8 @@ const GLOBAL = /^(package-lock\.json|tsconfig\.base\.json|vitest\.[a-z]+\.ts|scr
 const DATA_FOLDERS = ["deploy", "docs", "examples", "idl", "scripts"];
 /** Folders whose tests start services, the CLI or a whole stack as processes. */
 const STARTS_SERVICES = ["bench", "conformance", "packages/cli", "packages/testing"];
+/** Packages with commands that tests start. */
+const PROGRAMS = ["packages/cli", "packages/sdk-cli", "packages/sdk-runtime"];
 /** Imports with which a module starts processes or threads. */
 const STARTS_PROCESSES = /^node:(child_process|worker_threads)$/;
 
@@ -134,7 +136,7 @@ function startedPackages(own, packages) {
   if (!STARTS_SERVICES.includes(own)) return [own];
   return packages
     .map(({ folder }) => folder)
-    .filter((folder) => folder.startsWith("services/") || folder === "packages/cli" || folder === own);
+    .filter((folder) => folder.startsWith("services/") || PROGRAMS.includes(folder) || folder === own);
 }
 
 /** Translates a changed file to the modules and folders that it changes. */

@@ -13,7 +13,7 @@ const files = trackedFiles();
 const help = readFileSync(join(root, "docs", "reference", "cli.md"), "utf8");
 const subCommands = new Set([...help.matchAll(/^(?:usage:)? +flyte-ts (\w+)/gm)].map(([, name]) => name));
 const nightly = readFileSync(join(root, "scripts", "nightly.mjs"), "utf8");
-const cliSource = trackedFiles("packages/cli/src/*.ts", "packages/*stack*/src/*.ts")
+const cliSource = trackedFiles("packages/cli/src/*.ts", "packages/sdk-cli/src/*.ts", "packages/*stack*/src/*.ts")
   .map((file) => readFileSync(join(root, file), "utf8"))
   .join("\n");
 

@@ -109,7 +109,7 @@ describe("the Node that runs flyte-ts", () => {
   });
 });
 
-test.each(["scripts/start.mjs", "scripts/test.mjs", "packages/cli/flyte-ts.mjs"])(
+test.each(["scripts/start.mjs", "scripts/test.mjs", "packages/sdk-cli/flyte-ts.mjs"])(
   "%s refuses a Node that is too old in one line",
   (script) => {
     const properties = { platform: "freebsd", arch: "riscv64", versions: { ...process.versions, node: "20.11.1" } };

@@ -15,6 +15,8 @@ const TIMEOUT_MS = 300_000;
 export interface EndedExecution {
   readonly id: ExecutionName;
   readonly phase: string;
+  /** Message of the execution's error; empty when there is none. */
+  readonly error: string;
   /** Attempts of all nodes. */
   readonly attempts: readonly TaskExecution[];
   /** Use of the cache by each node that runs a task, by its id. */
@@ -45,7 +47,8 @@ export async function runToEnd(client: FlyteClient, { name, version, kind = Reso
     if (target?.case === "taskNodeMetadata") cache[node.id.nodeId] = CatalogCacheStatus[target.value.cacheStatus] ?? "";
     attempts.push(...(await client.admin.listTaskExecutions({ nodeExecutionId: node.id, limit: 20 })).taskExecutions);
   }
-  return { id, phase: WorkflowExecution_Phase[closure?.phase ?? 0] ?? "", attempts: attempts.toSorted(byAttempt), cache };
+  const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
+  return { id, error, phase: WorkflowExecution_Phase[closure?.phase ?? 0] ?? "", attempts: attempts.toSorted(byAttempt), cache };
 }
 
 const byAttempt = (a: TaskExecution, b: TaskExecution): number => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0);

@@ -32,7 +32,7 @@ const digestIn = (text: string): string | undefined => /bundle ([0-9a-f]{64})/.e
 
 test("a second registration sends nothing, and says so", () => {
   const first = project.run("register");
-  expect(first).toMatchObject({ status: 0, stdout: expect.stringContaining("created  task cached.doubled") });
+  expect(first).toMatchObject({ status: 0, stdout: expect.stringContaining("created  task cache.doubled") });
   const second = project.run("register");
   expect(second).toMatchObject({ status: 0, stdout: `nothing is new: all entities are registered with the version ${versionIn(first)}\n` });
 }, 400_000);
@@ -60,33 +60,37 @@ test("a changed helper invalidates the cache of the task that uses it, and of no
   const inputs = literalMap([["x", floatLiteral(21)]]);
   const run = async () => {
     const version = versionIn(project.run("register"));
-    return runToEnd(client, { name: "cached.both", version, kind: ResourceType.LAUNCH_PLAN, inputs });
+    return runToEnd(client, { name: "cache.both", version, kind: ResourceType.LAUNCH_PLAN, inputs });
   };
   expect((await run()).cache).toEqual({ doubled: "CACHE_POPULATED", halved: "CACHE_POPULATED" });
-  project.edit("src/helpers.ts", "/** Halves a number. */", "/** Halves a number, as before. */");
+  project.edit("src/arithmetic.ts", "/** Halves a number. */", "/** Halves a number, as before. */");
   project.edit("src/flows/context.ts", "x * x + offset", "offset + x * x");
   expect((await run()).cache).toEqual({ doubled: "CACHE_HIT", halved: "CACHE_HIT" });
-  project.edit("src/helpers.ts", "x * 2", "x + x");
+  project.edit("src/arithmetic.ts", "x * 2", "x + x");
   expect((await run()).cache).toEqual({ doubled: "CACHE_POPULATED", halved: "CACHE_HIT" });
 }, 900_000);
 
 const [addon = ""] = globSync("node_modules/@oxc-parser/binding-*/*.node", { cwd: root });
 
-test.skipIf(addon === "")("a package with a native part comes from the image, or with the bundle", async () => {
-  addNativePackage();
-  const task = { name: "native.counts", kind: ResourceType.TASK };
-  const config = "flyte.config.ts";
-  project.edit(config, 'project: "flytesnacks"', 'externalsFrom: "image",\n  project: "flytesnacks"');
-  const missing = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
-  const error = await errorOf(client, missing.attempts[0]);
-  expect(missing.phase).toBe("FAILED");
-  expect(error.message).toBe(
-    'the image has no native-fixture 1.2.3, which native.counts imports at src/flows/native.ts:2; add it to the image or set externalsFrom: "bundle"',
-  );
-  project.edit(config, 'externalsFrom: "image"', 'externalsFrom: "bundle"');
-  const bundled = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
-  expect(bundled.phase).toBe("SUCCEEDED");
-}, 600_000);
+test.skipIf(addon === "")(
+  "a package with a native part comes from the image, or with the bundle",
+  async () => {
+    addNativePackage();
+    const task = { name: "native.counts", kind: ResourceType.TASK };
+    const config = "flyte.config.ts";
+    project.edit(config, 'project: "flytesnacks"', 'externalsFrom: "image",\n  project: "flytesnacks"');
+    const missing = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
+    const error = await errorOf(client, missing.attempts[0]);
+    expect(missing.phase).toBe("FAILED");
+    expect(error.message).toBe(
+      'the image has no native-fixture 1.2.3, which native.counts imports at src/flows/native.ts:2; add it to the image or set externalsFrom: "bundle"',
+    );
+    project.edit(config, 'externalsFrom: "image"', 'externalsFrom: "bundle"');
+    const bundled = await runToEnd(client, { ...task, version: versionIn(project.run("register")) });
+    expect(bundled.phase).toBe("SUCCEEDED");
+  },
+  600_000,
+);
 
 /** Adds a package with a native part, and a task that calls it. */
 function addNativePackage(): void {

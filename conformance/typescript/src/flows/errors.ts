@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { IgnoreOutputs, RecoverableError, t, task } from "@flyte-ts/sdk";
+import { IgnoreOutputs, RecoverableError, t, task, workflow } from "@flyte-ts/sdk";
 
 // One task for each way in which a task can end. The test names the lines of the throws.
 export const throws = task({ outputs: t.int }, () => {
@@ -35,7 +35,13 @@ export const exits = task({}, () => {
 
 export const outlivesItsTime = task({ timeout: "3s" }, async (_inputs, { signal, log }) => {
   signal.addEventListener("abort", () => log.info("told to end"));
+  log.info("waits");
   await sleep(600_000);
+});
+
+/** The deadline of a task is that of its node: an execution of the task alone has none. */
+export const late = workflow({}, () => {
+  outlivesItsTime();
 });
 
 export const eatsMemory = task({ outputs: t.int, resources: { memory: "150Mi" } }, async () => {

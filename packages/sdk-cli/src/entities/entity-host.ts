@@ -7,7 +7,7 @@ import type { BundleFile } from "../bundle/build-modules.js";
 import { ProjectError } from "../project/project-error.js";
 import type { HostAnswer, HostCall, HostCalls } from "./messages.js";
 
-/** Returns the program of the process: beside the chunks of a bundle, above the modules of a build. */
+/** Returns the program of the process: beside the chunks of a bundle, above those of a build. */
 function hostProgram(): string {
   const folder = dirname(fileURLToPath(import.meta.url));
   const beside = join(folder, "host.js");

@@ -32,7 +32,7 @@ export interface RemoteRun {
 
 type Write = (text: string) => void;
 
-/** Registers a project and starts an execution. Returns the exit status: its outcome if it waits. */
+/** Registers a project and starts an execution. Returns the exit status. */
 export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
   const client = connectTo(run.project.endpoint);
   try {

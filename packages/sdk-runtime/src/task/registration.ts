@@ -7,7 +7,7 @@ import type { RunRequest } from "../run-request.js";
 /** Variable with the image of the registration, as flytekit has it. */
 export const IMAGE_VARIABLE = "FLYTE_INTERNAL_IMAGE";
 
-/** Returns the registration that a running task is part of; its templates equal the registered ones. */
+/** Returns the registration of a running task, for templates that equal the registered ones. */
 export function registrationOf({ environment, code }: RunRequest, folder: string): Registration {
   const manifest = JSON.parse(readFileSync(fileURLToPath(new URL(MANIFEST_FILE, folder)), "utf8")) as BundleManifest;
   const image = environment[IMAGE_VARIABLE] ?? "";

@@ -1,5 +1,5 @@
 import { t, task, workflow } from "@flyte-ts/sdk";
-import { double, halve } from "../helpers.ts";
+import { double, halve } from "../arithmetic.ts";
 
 // Two cached tasks of one file, each with a helper of its own.
 export const doubled = task({ inputs: { x: t.float }, outputs: t.float, cache: true }, ({ x }) => double(x));
