@@ -103,8 +103,7 @@ const TABLE = {
   "services/local-cluster": anyPackage.concat("host"),
   "services/console": ["idl", "domain", "client"],
   bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
-  conformance: anyPackage.concat("sdk", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
-  conformance: anyPackage.concat("runtime", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
+  conformance: anyPackage.concat("sdk", "runtime", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
 };
 
 /** Packages that contain nothing but tests. */
