@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const AUTHOR_VERBS = ["run", "check", "register", "package", "launch", "watch", "logs"];
+const AUTHOR_VERBS = ["run", "check", "register", "package", "generate", "launch", "watch", "logs"];
 const here = dirname(fileURLToPath(import.meta.url));
 const argv = process.argv.slice(2);
 const isAuthors = AUTHOR_VERBS.includes(argv[0]) || (argv[0] === "help" && AUTHOR_VERBS.includes(argv[1]));

@@ -11,6 +11,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   check: async () => (await import("./check/check-command.js")).checkCommand,
   register: async () => (await import("./register/register-command.js")).registerCommand,
   package: async () => (await import("./register/package-command.js")).packageCommand,
+  generate: async () => (await import("./generate/generate-command.js")).generateCommand,
   launch: async () => (await import("./watch/launch-command.js")).launchCommand,
   watch: async () => (await import("./watch/watch-command.js")).watchCommand,
   logs: async () => (await import("./watch/logs-command.js")).logsCommand,

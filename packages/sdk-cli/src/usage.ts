@@ -4,6 +4,7 @@ const FORMS = {
   check: ["check"],
   register: ["register [--version V] [--dry-run] [--activate]"],
   package: ["package --out DIR [--version V]"],
+  generate: ["generate --out FILE [--kind task|workflow|launchplan…] [--match PATTERN] [--version pin|latest|V] [--check]"],
   launch: ["launch [--endpoint HOST:PORT] FILE"],
   watch: ["watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME"],
   logs: [
@@ -39,6 +40,13 @@ ${PROJECT}`,
 ${PROJECT}`,
   package: `  package Writes the bundle and the messages that flytectl register files takes.
           --out  new or empty folder
+${PROJECT}`,
+  generate: `  generate  Writes references to registered entities, of any language, as TypeScript: their names,
+          versions and types.
+          --kind     default: task and launchplan
+          --match    names; * stands for any text
+          --version  pin: the newest, written to the file; latest: looked up at registration
+          --check    writes nothing; the exit status is 1 when an interface differs from the file
 ${PROJECT}`,
   launch: `  launch  Starts the execution that FILE describes and prints its name. FILE is the JSON of an
           ExecutionCreateRequest, as the console shows it; - reads the standard input.
