@@ -78,7 +78,7 @@ const TABLE = {
   "packages/test-servers": ["host", "local-servers"],
   "packages/test-operators": ["async", "host", "kubernetes", "pod-task", "telemetry", "test-servers"],
   "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
-  "packages/sdk-runtime": ["async", "blobstore", "idl", "sdk"],
+  "packages/sdk-runtime": ["async", "blobstore", "domain", "idl", "sdk"],
   "packages/sdk-cli": ["client", "idl", "runtime", "sdk"],
   "packages/cli": [
     "async",

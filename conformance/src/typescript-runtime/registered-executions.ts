@@ -31,12 +31,21 @@ export interface Start {
   readonly inputs?: LiteralMap;
 }
 
-/** Runs a registered task or launch plan to its end. */
-export async function runToEnd(client: FlyteClient, { name, version, kind = ResourceType.TASK, inputs }: Start): Promise<EndedExecution> {
+/** Starts a registered task or launch plan. */
+export async function start(client: FlyteClient, { name, version, kind = ResourceType.TASK, inputs }: Start): Promise<ExecutionName> {
   const launchPlan = { resourceType: kind, ...SCOPE, name, version };
   const spec = { launchPlan, metadata: { mode: ExecutionMetadata_ExecutionMode.MANUAL } };
   const created = await client.admin.createExecution({ ...SCOPE, spec, ...(inputs && { inputs }) });
-  const id = { ...SCOPE, name: created.id?.name ?? "" };
+  return { ...SCOPE, name: created.id?.name ?? "" };
+}
+
+/** Runs a registered task or launch plan to its end. */
+export async function runToEnd(client: FlyteClient, execution: Start): Promise<EndedExecution> {
+  return waitFor(client, await start(client, execution));
+}
+
+/** Waits for the end of an execution. */
+export async function waitFor(client: FlyteClient, id: ExecutionName): Promise<EndedExecution> {
   const { closure } = await waitForEnd(client, id, TIMEOUT_MS);
   const { nodeExecutions } = await client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 });
   const attempts: TaskExecution[] = [];

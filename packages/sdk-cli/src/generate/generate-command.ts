@@ -20,7 +20,7 @@ const FLAGS = {
 const CONCURRENCY = 16;
 
 /**
- * `flyte-ts generate`: writes references to registered entities. With --check it writes nothing, and
+ * `flyte-ts generate`: writes references to registered entities. With --check it writes nothing and
  * returns 1 when the server has other interfaces than the file.
  */
 export async function generateCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {

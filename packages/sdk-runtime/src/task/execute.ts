@@ -8,7 +8,7 @@ import {
   type TaskDefinition,
   type TaskResult,
 } from "@flyte-ts/sdk/runtime";
-import { RunFailure, userError } from "../failure/failure.js";
+import type { RunRequest } from "../run-request.js";
 
 export interface Execution {
   readonly inputs: LiteralMap;
@@ -20,9 +20,8 @@ export interface Execution {
 }
 
 /** Runs the function of a task. */
-export async function execute(definition: TaskDefinition, execution: Execution): Promise<TaskResult> {
+export async function execute(definition: TaskDefinition, execution: Execution, request: RunRequest): Promise<TaskResult> {
   const { registration, collection, ...rest } = execution;
-  if (definition.execution.form === "eager")
-    throw new RunFailure("this runtime runs no eager tasks; update @flyte-ts/cli", userError("NotSupported"));
+  if (definition.execution.form === "eager") return (await import("../eager/run-eager.js")).runEager(definition, execution, request);
   return runTask(definition, { ...rest, ...(registration && { registration }), ...(collection && { collection }) });
 }

@@ -56,7 +56,7 @@ async function runTaskOf(request: RunRequest, { code, context }: Running): Promi
   const needsAll = definition.execution.form === "dynamic" || definition.execution.form === "eager";
   const collection = needsAll ? await code.collect() : undefined;
   const registration = needsAll ? registrationOf(request, code.folder) : undefined;
-  const result = await execute(definition, { inputs, files, context: context.context, registration, collection });
+  const result = await execute(definition, { inputs, files, context: context.context, registration, collection }, request);
   if (definition.settings.deck === true || context.decks.isUsed) await context.decks.write();
   await writeOutputs(request, definition, result);
 }

@@ -57,14 +57,18 @@ test("a workflow of TypeScript calls a task and a launch plan of Python", () => 
   copyFileSync(join(project.folder, "python", "pipelines.py"), join(project.folder, "pipelines.py"));
   pyflyte("register", "pipelines.py");
   expect(generate()).toMatchObject({ status: 0 });
-  project.edit("src/flows/mixed.ts", 'from "@flyte-ts/sdk";', 'from "@flyte-ts/sdk";\nimport { normalise, train } from "../flyte.gen.ts";');
+  project.edit(
+    "src/flows/languages.ts",
+    'from "@flyte-ts/sdk";',
+    'from "@flyte-ts/sdk";\nimport { normalise, train } from "../flyte.gen.ts";',
+  );
   const graph = "export const plain = workflow({ outputs: t.list(t.float) }, () => values());";
   const mixed = `export const mixed = workflow({ outputs: { scaled: t.list(t.float), said: t.string } }, () => ({
   scaled: normalise({ values: values(), method: "zscore" }, { retries: 1 }),
   said: train({ config: { epochs: 5, rate: 0.5, layers: [16, 4] } }),
 }));`;
-  project.edit("src/flows/mixed.ts", graph, mixed);
-  const run = project.run("run", "--remote", "--wait", "src/flows/mixed.ts", "mixed");
+  project.edit("src/flows/languages.ts", graph, mixed);
+  const run = project.run("run", "--remote", "--wait", "src/flows/languages.ts", "mixed");
   expect(run, `${run.stdout}\n${run.stderr}`).toMatchObject({ status: 0 });
   expect(run.stdout).toContain('scaled = [0.25,0.625,1]\nsaid = "2.5 2 True a,b"\n');
 }, 600_000);
@@ -78,7 +82,7 @@ from pipelines import Config
 
 Widened = NamedTuple("Widened", config=Config, total=int)
 
-@reference_task(project="flytesnacks", domain="development", name="mixed.widen", version="${version}")
+@reference_task(project="flytesnacks", domain="development", name="languages.widen", version="${version}")
 def widen(config: Config, by: int) -> Widened: ...
 
 @workflow
