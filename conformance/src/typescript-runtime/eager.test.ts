@@ -39,7 +39,9 @@ async function children({ project: name, domain, name: parent }: ExecutionName):
 }
 
 const phasesOf = async (id: ExecutionName) => [...(await children(id)).values()].toSorted();
-const bothRun = (id: ExecutionName) => expect.poll(() => phasesOf(id), { timeout: 120_000 }).toEqual(["RUNNING", "RUNNING"]);
+async function bothRun(id: ExecutionName): Promise<void> {
+  await expect.poll(() => phasesOf(id), { timeout: 120_000 }).toEqual(["RUNNING", "RUNNING"]);
+}
 
 /** Deletes the pod of an execution's only task. */
 async function deletePod({ name }: ExecutionName): Promise<void> {

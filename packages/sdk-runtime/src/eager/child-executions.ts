@@ -4,7 +4,7 @@ import { Semaphore } from "@flyte-ts/async";
 import { hashInputs } from "@flyte-ts/domain/catalog";
 import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { RunFailure, userError } from "../failure/failure.js";
 import { childName } from "./child-name.js";
@@ -77,7 +77,7 @@ export class ChildExecutions {
     });
   }
 
-  /** Aborts running children if the execution has ended or is about to: nobody will attach to them. */
+  /** Aborts running children if the execution ends, so that no attempt will attach to them. */
   async abandon(): Promise<void> {
     const { api, execution } = this.#settings;
     const { closure } = await api.get(execution);

@@ -99,7 +99,7 @@ const pathOf = ({ project, domain, name }: ExecutionName): string => [project, d
 
 function messageIn(text: string): string {
   try {
-    return String((JSON.parse(text) as { readonly message?: unknown }).message ?? text);
+    return (JSON.parse(text) as { readonly message?: string }).message ?? text;
   } catch {
     return text.slice(0, 500);
   }
