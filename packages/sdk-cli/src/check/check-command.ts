@@ -1,4 +1,4 @@
-import { makeBundle } from "../bundle/make-bundle.js";
+import { makeBundle } from "../bundling/make-bundle.js";
 import { loadProject, PROJECT_FLAGS } from "../project/project.js";
 import { parseFlags } from "../parse-flags.js";
 import { describeRequest } from "../register/register-project.js";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BundleFile } from "../bundle/build-modules.js";
+import type { BundleFile } from "../bundling/build-modules.js";
 import { ProjectError } from "../project/project-error.js";
 import type { HostAnswer, HostCall, HostCalls } from "./messages.js";
 

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { fromBinary, create, toBinary } from "@bufbuild/protobuf";
 import { LaunchPlanSchema, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { makeBundle } from "../bundle/make-bundle.js";
+import { makeBundle } from "../bundling/make-bundle.js";
 import { loadProject, PROJECT_FLAGS } from "../project/project.js";
 import { parseFlags } from "../parse-flags.js";
 import { UsageError } from "../usage-error.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FlyteClient } from "@flyte-ts/client";
 import { pathToFileURL } from "node:url";
 import type { DescribeRequest } from "@flyte-ts/runtime/describe";
-import type { LoadedBundle } from "../bundle/make-bundle.js";
+import type { LoadedBundle } from "../bundling/make-bundle.js";
 import type { Project } from "../project/project.js";
 import { createEntities, type CreatedEntity } from "./create-entities.js";
 import { resolveReferences } from "./references.js";

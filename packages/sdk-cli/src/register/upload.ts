@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FlyteClient } from "@flyte-ts/client";
-import type { Archive } from "../bundle/archive.js";
+import type { Archive } from "../bundling/archive.js";
 import type { Project } from "../project/project.js";
 import { refusal, ServerError } from "./server.js";
 

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from "node:path";
-import { makeBundle, type LoadedBundle } from "../bundle/make-bundle.js";
+import { makeBundle, type LoadedBundle } from "../bundling/make-bundle.js";
 import { loadProject, type Project, PROJECT_FLAGS } from "../project/project.js";
 import { sourceModules } from "../project/source-modules.js";
 import { parseFlags } from "../parse-flags.js";

@@ -7,7 +7,7 @@ import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/ex
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
-import type { LoadedBundle } from "../bundle/make-bundle.js";
+import type { LoadedBundle } from "../bundling/make-bundle.js";
 import type { Project } from "../project/project.js";
 import { RESOURCE_TYPES } from "../register/references.js";
 import { registerProject } from "../register/register-project.js";

@@ -1,0 +1,85 @@
+import { MANIFEST_FILE, type BundleManifest, RUN_FORMAT, thisPlatform } from "@flyte-ts/runtime";
+import { EntityHost } from "../entities/entity-host.js";
+import type { HostCalls } from "../entities/messages.js";
+import type { Project } from "../project/project.js";
+import { type SourceModule, sourceModules } from "../project/source-modules.js";
+import { type Archive, pack } from "./archive.js";
+import { type BuiltModules, buildModules, type BundleFile } from "./build-modules.js";
+import type { BundlePurpose } from "./entry-source.js";
+import { type CodeHash, hashTask } from "./code-hash.js";
+import { packageFiles } from "./package-files.js";
+import { SDK_VERSION } from "./sdk-version.js";
+
+/** A loaded bundle of a project. */
+export interface LoadedBundle {
+  readonly host: EntityHost;
+  readonly listed: HostCalls["list"]["answer"];
+  readonly manifest: BundleManifest;
+  readonly archive: Archive;
+  readonly warnings: readonly string[];
+}
+
+/** Bundles a project and loads its entities. The caller closes the host. */
+export async function makeBundle(project: Project, purpose: BundlePurpose = "registered"): Promise<LoadedBundle> {
+  const modules = sourceModules(project);
+  const built = await buildModules(project, modules, purpose);
+  const packages = built.externals.isEmpty ? [] : packageFiles(built.externals.folders);
+  const host = EntityHost.start([...built.files, ...packages], purpose === "local" ? { cwd: process.cwd() } : {});
+  try {
+    const listed = await host.call("list", {});
+    const hashes = await hashesOf({ project, modules, listed });
+    const manifest = manifestOf({ project, modules, built, listed, hashes });
+    const files: BundleFile[] = [
+      ...built.files,
+      ...(project.externalsFrom === "bundle" ? packages : []),
+      { path: MANIFEST_FILE, content: Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`) },
+    ];
+    return { host, listed, manifest, archive: pack(files), warnings: built.warnings };
+  } catch (error) {
+    host.close();
+    throw error;
+  }
+}
+
+interface Listed {
+  readonly project: Project;
+  readonly modules: readonly SourceModule[];
+  readonly listed: HostCalls["list"]["answer"];
+}
+
+/** Hashes the code of the tasks whose cache version follows from it. */
+async function hashesOf({ project, modules, listed }: Listed): Promise<ReadonlyMap<string, CodeHash>> {
+  const files = new Map(modules.map(({ module, file }) => [module, file]));
+  const tasks = listed.entities.filter(({ kind, needsCodeHash }) => kind === "task" && needsCodeHash);
+  const hashes = await Promise.all(
+    tasks.map(async (task) => [task.name, await hashTask(project, { file: files.get(task.module) ?? "", export: task.export })] as const),
+  );
+  return new Map(hashes);
+}
+
+interface Built extends Listed {
+  readonly built: BuiltModules;
+  readonly hashes: ReadonlyMap<string, CodeHash>;
+}
+
+function manifestOf({ project, modules, built, listed, hashes }: Built): BundleManifest {
+  const files = new Map(modules.map(({ module, file }) => [module, file]));
+  const externals = built.externals.list();
+  return {
+    format: RUN_FORMAT,
+    sdkVersion: SDK_VERSION,
+    tasks: listed.entities
+      .filter(({ kind }) => kind === "task")
+      .map((task) => ({
+        name: task.name,
+        module: task.module,
+        export: task.export,
+        externals: hashes.get(task.name)?.externals ?? built.externalsOf.get(files.get(task.module) ?? "") ?? [],
+        codeHash: hashes.get(task.name)?.hash ?? "",
+      }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    externals,
+    externalsFrom: project.externalsFrom,
+    ...(externals.length > 0 && project.externalsFrom === "bundle" && { platform: thisPlatform() }),
+  };
+}
