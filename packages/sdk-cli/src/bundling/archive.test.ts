@@ -25,6 +25,12 @@ test("entries are sorted, begin at blocks and carry long paths in pax headers", 
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   const record = Buffer.from(`path=${LONG}\n`);
   const at = tar.indexOf(record);
-  const [length] = /(\d+) $/.exec(tar.subarray(at - 8, at).toString("latin1").replaceAll("\0", "")) ?? [];
+  const [length] =
+    /(\d+) $/.exec(
+      tar
+        .subarray(at - 8, at)
+        .toString("latin1")
+        .replaceAll("\0", ""),
+    ) ?? [];
   expect(Number(length)).toBe(record.length + String(length).length);
 });

@@ -13,7 +13,7 @@ export interface Archive {
   readonly digest: string;
 }
 
-/** Packs files into a compressed tar archive that depends on nothing but their paths and contents. */
+/** Packs files into a compressed tar archive; it depends on their paths and contents alone. */
 export function pack(files: readonly BundleFile[]): Archive {
   const sorted = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
   const tar = Buffer.concat([...sorted.flatMap(entryOf), Buffer.alloc(2 * BLOCK_BYTES)]);
@@ -38,7 +38,10 @@ function paxRecord(key: string, value: string): Buffer {
   return Buffer.from(`${length}${rest}`);
 }
 
-function header(path: string, { size, type, executable }: { readonly size: number; readonly type: string; readonly executable: boolean }): Buffer {
+function header(
+  path: string,
+  { size, type, executable }: { readonly size: number; readonly type: string; readonly executable: boolean },
+): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES);
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
   block.write(path, 0, HEADER_PATH_BYTES);

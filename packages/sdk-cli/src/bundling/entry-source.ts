@@ -17,7 +17,9 @@ export function entrySource(modules: readonly SourceModule[], purpose: BundlePur
     "export const run = entry.run;",
     "export const collect = entry.collect;",
     'export const describe = () => import("@flyte-ts/runtime/describe");',
-    ...(purpose === "local" ? ['export const local = () => import("@flyte-ts/sdk/testing");', 'export const runtime = () => import("@flyte-ts/sdk/runtime");'] : []),
+    ...(purpose === "local"
+      ? ['export const local = () => import("@flyte-ts/sdk/testing");', 'export const runtime = () => import("@flyte-ts/sdk/runtime");']
+      : []),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -51,7 +51,8 @@ export class ExternalPackages {
   }
 
   get plugin(): Plugin {
-    const resolveExternal = (id: string, importer: string | undefined, resolved: string | undefined) => this.#resolve(id, importer, resolved);
+    const resolveExternal = (id: string, importer: string | undefined, resolved: string | undefined) =>
+      this.#resolve(id, importer, resolved);
     return {
       name: "flyte-externals",
       resolveId: {
@@ -65,7 +66,11 @@ export class ExternalPackages {
     };
   }
 
-  #resolve(id: string, importer: string | undefined, resolved: string | undefined): { readonly id: string; readonly external: true } | undefined {
+  #resolve(
+    id: string,
+    importer: string | undefined,
+    resolved: string | undefined,
+  ): { readonly id: string; readonly external: true } | undefined {
     const name = packageName(id);
     const isNamed = this.project.externals.includes(name);
     const folder = packageFolder(resolved, name);
