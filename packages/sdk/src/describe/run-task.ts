@@ -2,6 +2,7 @@ import type { DynamicJobSpec } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb"
 import { create } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { decodeInputs, encodeOutputs, InvalidInput } from "../codec/interface-values.js";
+import { withChildLimit } from "../entity/children.js";
 import { type Context, withContext } from "../entity/context.js";
 import { shownName, type TaskDefinition } from "../entity/definition.js";
 import { GraphError } from "../entity/errors.js";
@@ -43,7 +44,9 @@ export async function runTask(definition: TaskDefinition, run: TaskRun): Promise
     const build = (): unknown => withContext(context, () => execution.fn(inputs, context));
     return { futures: buildDynamicJob(definition, build, compilation, locator(run.collection)) };
   }
-  const result = await withContext(context, () => execution.fn(inputs, context));
+  const call = (): unknown => withContext(context, () => execution.fn(inputs, context));
+  const limit = execution.form === "eager" ? execution.concurrency : undefined;
+  const result = await (limit === undefined ? call() : withChildLimit(limit, call));
   return { outputs: await encodeOutputs(definition, result, files) };
 }
 

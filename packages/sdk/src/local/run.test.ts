@@ -190,6 +190,20 @@ describe("local runs", () => {
     ]);
   });
 
+  test("an eager task runs as many children at a time as it may", async () => {
+    let running = 0;
+    let most = 0;
+    const child = task({ inputs: { x: t.int }, outputs: t.int }, async ({ x }) => {
+      most = Math.max(most, ++running);
+      await new Promise(setImmediate);
+      running--;
+      return x;
+    });
+    const parent = eager({ outputs: t.list(t.int), concurrency: 2 }, () => Promise.all([1, 2, 3, 4, 5].map((x) => child.run({ x }))));
+    expect((await runLocal(parent, {})).outputs).toEqual([1, 2, 3, 4, 5]);
+    expect(most).toBe(2);
+  });
+
   test("a mock stands for a sub-workflow; its function may fail and be tried again", async () => {
     const inner = workflow({ inputs: { x: t.int }, outputs: t.int }, ({ x }) => x);
     const outer = workflow({ outputs: t.int }, () => inner({ x: 1 }, { retries: 2 }));
