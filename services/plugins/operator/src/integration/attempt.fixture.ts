@@ -147,13 +147,13 @@ export class Attempt {
   }
 
   /** Finalizes it, and repeats the request until nothing is left, as a bus does. */
-  async finalize(): Promise<void> {
+  async finalize(intervalMs = 1_000): Promise<void> {
     const act = async () => {
       await this.send(DesiredState.FINALIZE, { deleteResources: true });
       const remaining = await this.remaining();
       if (remaining.length > 0) throw new Error(`still there: ${remaining.join(", ")}`);
     };
-    await vi.waitFor(act, { ...PATIENCE, interval: 1_000 });
+    await vi.waitFor(act, { ...PATIENCE, interval: intervalMs });
   }
 
   async #pods(): Promise<readonly Pod[]> {

@@ -20,6 +20,8 @@ const ROUNDS = Number(OPERATOR_KILLS ?? 4);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 2 ** 31);
 /** Longest time between a request and the kill, ms: a job starts, and ends, within it. */
 const LIFE_MS = 1_500;
+/** Interval of the requests for one attempt; there are many attempts. */
+const FINALIZE_INTERVAL_MS = 10_000;
 
 /** An end of an attempt: how it comes about, and what propeller requests and awaits. */
 interface End {
@@ -144,7 +146,7 @@ describe.skipIf(sets.length === 0)(`the service is killed at random times (KILL_
     "no job and no pod is left when all attempts are finalized",
     { timeout: TEST_TIMEOUT_MS },
     async () => {
-      await Promise.all(ended.map((attempt) => attempt.finalize()));
+      await Promise.all(ended.map((attempt) => attempt.finalize(FINALIZE_INTERVAL_MS)));
       expect(ended).toHaveLength(ROUNDS * types.length * 2);
     },
   );
