@@ -173,6 +173,7 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
       await page.getByLabel("Try a receiver").fill("webhook:nowhere");
       await page.getByRole("button", { name: "Send a test" }).click();
       await page.getByText('Not accepted: no webhook named "nowhere"').waitFor();
+      expect(page.url()).toContain("tab=notifications");
       await expectSound();
     });
   });
