@@ -56,6 +56,12 @@ test("a workflow runs with files, checkpoints, decks, maps and a dynamic task, l
   expect(outputs(local.stdout)).toEqual(outputs(remote.stdout));
 }, 600_000);
 
+test("a local file is an input of a remote execution", () => {
+  writeFileSync(join(project.folder, "input.txt"), "abcabcabc");
+  const run = project.run("run", "--remote", "--wait", "src/flows/context.ts", "read", "--file", "input.txt");
+  expect(run, `${run.stdout}\n${run.stderr}`).toMatchObject({ status: 0, stdout: expect.stringContaining('o0 = "9 76b99ab4"') });
+}, 600_000);
+
 test("a changed helper invalidates the cache of the task that uses it, and of no other", async () => {
   const inputs = literalMap([["x", floatLiteral(21)]]);
   const run = async () => {

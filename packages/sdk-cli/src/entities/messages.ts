@@ -35,8 +35,11 @@ export interface HostCalls {
   };
   describe: { request: DescribeRequest; answer: EncodedDescription };
   check: { request: DescribeRequest; answer: readonly CheckProblem[] };
-  /** Encodes inputs as base64 of a LiteralMap. */
-  encode: { request: ExportAddress & { readonly inputs: Readonly<Record<string, unknown>>; readonly folder: string }; answer: string };
+  /** Encodes inputs as base64 of a LiteralMap; paths of files are relative to `cwd`. */
+  encode: {
+    request: ExportAddress & { readonly inputs: Readonly<Record<string, unknown>>; readonly folder: string; readonly cwd: string };
+    answer: string;
+  };
   /** Formats outputs, a line for each. */
   decode: { request: ExportAddress & { readonly outputs: string }; answer: readonly string[] };
   /** Runs an entity in that process, which prints nodes and outputs. Answers its exit status. */

@@ -47,6 +47,7 @@ export function handlersOf(entry: LocalEntry): Handlers {
       const { encodeInputs, LocalFileStore } = await entry.describe();
       const definition = await find(request);
       const values = valuesFromJson(definition.inputs, request.inputs);
+      process.chdir(request.cwd);
       const literals = await encodeInputs(definition, values, new LocalFileStore(request.folder));
       return Buffer.from(toBinary(LiteralMapSchema, literals)).toString("base64");
     },

@@ -13,6 +13,7 @@ import { RESOURCE_TYPES } from "../register/references.js";
 import { registerProject } from "../register/register-project.js";
 import { connectTo, refusal } from "../register/server.js";
 import { openAdminChannel } from "../watch/admin-channel.js";
+import { uploadInputs } from "./upload-inputs.js";
 import { ChangeFormatter } from "../watch/format-changes.js";
 
 export interface RemoteRun {
@@ -48,7 +49,9 @@ export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
 async function start(client: FlyteClient, { project: scope, bundle, target, inputs }: RemoteRun, version: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-inputs-"));
   try {
-    const encoded = await bundle.host.call("encode", { module: target.module, export: target.export, inputs, folder });
+    const encoded = await bundle.host.call("encode", { module: target.module, export: target.export, inputs, folder, cwd: process.cwd() });
+    const literals = fromBinary(LiteralMapSchema, Buffer.from(encoded, "base64"));
+    await uploadInputs(client, scope, literals);
     const { project, domain } = scope;
     // A workflow is started by the launch plan of its own name.
     const resourceType = target.kind === "task" ? RESOURCE_TYPES.task : RESOURCE_TYPES.launchplan;
@@ -60,7 +63,7 @@ async function start(client: FlyteClient, { project: scope, bundle, target, inpu
           launchPlan: { resourceType, project, domain, name: target.name, version },
           metadata: { mode: ExecutionMetadata_ExecutionMode.MANUAL },
         },
-        inputs: fromBinary(LiteralMapSchema, Buffer.from(encoded, "base64")),
+        inputs: literals,
       })
       .catch((error: unknown) => Promise.reject(refusal(target.name, error)));
     return id?.name ?? "";
