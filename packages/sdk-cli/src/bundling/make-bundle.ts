@@ -19,22 +19,28 @@ export interface LoadedBundle {
   readonly warnings: readonly string[];
 }
 
-/** Bundles a project and loads its entities. The caller closes the host. */
-export async function makeBundle(project: Project, purpose: BundlePurpose = "registered"): Promise<LoadedBundle> {
-  const modules = sourceModules(project);
+/**
+ * Bundles a project and loads its entities. The caller closes the host. A local bundle is not
+ * packed, and its tasks are not hashed.
+ *
+ * @param only the only module to bundle; default: all
+ */
+export async function makeBundle(project: Project, purpose: BundlePurpose = "registered", only?: string): Promise<LoadedBundle> {
+  const modules = sourceModules(project).filter(({ file }) => only === undefined || file === only);
   const built = await buildModules(project, modules, purpose);
   const packages = built.externals.isEmpty ? [] : packageFiles(built.externals.folders);
   const host = EntityHost.start([...built.files, ...packages], purpose === "local" ? { cwd: process.cwd() } : {});
   try {
     const listed = await host.call("list", {});
-    const hashes = await hashesOf({ project, modules, listed });
+    const isLocal = purpose === "local";
+    const hashes = isLocal ? new Map<string, CodeHash>() : await hashesOf({ project, modules, listed });
     const manifest = manifestOf({ project, modules, built, listed, hashes });
     const files: BundleFile[] = [
       ...built.files,
       ...(project.externalsFrom === "bundle" ? packages : []),
       { path: MANIFEST_FILE, content: Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`) },
     ];
-    return { host, listed, manifest, archive: pack(files), warnings: built.warnings };
+    return { host, listed, manifest, archive: pack(isLocal ? [] : files), warnings: built.warnings };
   } catch (error) {
     host.close();
     throw error;
