@@ -29,14 +29,9 @@ export function typeScriptProject(endpoint: string): TypeScriptProject {
   cpSync(SOURCE, folder, { recursive: true });
   mkdirSync(join(folder, "node_modules", "@flyte-ts"), { recursive: true });
   symlinkSync(join(root, "packages", "sdk"), join(folder, "node_modules", "@flyte-ts", "sdk"));
-  const env = { ...process.env, FLYTE_PLATFORM_URL: endpoint };
   return {
     folder,
-    run: (...args) => {
-      const program = builtProgram(join(root, "packages", "sdk-cli"));
-      const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: folder, env, encoding: "utf8" });
-      return { status, stdout, stderr };
-    },
+    run: (...args) => runCommand({ folder, endpoint }, args),
     edit: (file, from, to) => {
       const text = readFileSync(join(folder, file), "utf8");
       if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
@@ -44,6 +39,17 @@ export function typeScriptProject(endpoint: string): TypeScriptProject {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Runs `flyte-ts` in the folder of a project. */
+export function runCommand(
+  { folder, endpoint }: { readonly folder: string; readonly endpoint: string },
+  args: readonly string[],
+): CommandResult {
+  const program = builtProgram(join(root, "packages", "sdk-cli"));
+  const env = { ...process.env, FLYTE_PLATFORM_URL: endpoint };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: folder, env, encoding: "utf8" });
+  return { status, stdout, stderr };
 }
 
 /** Returns the version that a registration printed. */

@@ -4,7 +4,7 @@ import type { Fields } from "@flyte-ts/sdk/types";
 import { describe, expect, test } from "vitest";
 import { CASES } from "./cases.ts";
 import { guarded } from "./flows/graphs/branches.ts";
-import { normalise, references } from "./flows/graphs/references.ts";
+import { normalise, references } from "./mixed/references.ts";
 import { caching, slow } from "./flows/tasks/caching.ts";
 import { containers, shout } from "./flows/tasks/containers.ts";
 import { failures, flaky, notify } from "./flows/tasks/failures.ts";

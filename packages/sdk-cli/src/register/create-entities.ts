@@ -6,6 +6,7 @@ import { WorkflowSpecSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { EncodedDescription } from "@flyte-ts/runtime/describe";
 import type { Project } from "../project/project.js";
+import { creationWaves, type PlanToCreate, type WorkflowToCreate } from "./creation-order.js";
 import { refusal } from "./server.js";
 
 /** Entity as the command lists it. */
@@ -27,7 +28,7 @@ export interface Creation {
   readonly activate: boolean;
 }
 
-/** Creates tasks, then workflows, which need them, then launch plans, which need these. */
+/** Creates tasks, then workflows and launch plans in the order in which they need one another. */
 export async function createEntities(
   client: FlyteClient,
   { project: scope, version, description, activate }: Creation,
@@ -35,24 +36,29 @@ export async function createEntities(
   const { admin } = client;
   const { project, domain } = scope;
   const idOf = (resourceType: ResourceType, name: string) => ({ resourceType, project, domain, name, version });
-  const tasks = await inParallel(description.tasks, async (encoded) => {
+  const entities = await inParallel(description.tasks, async (encoded) => {
     const spec = fromBinary(TaskSpecSchema, bytesOf(encoded));
     const name = spec.template?.id?.name ?? "";
     return created("task", name, () => admin.createTask({ id: idOf(ResourceType.TASK, name), spec }));
   });
-  const workflows = await inParallel(description.workflows, async (encoded) => {
-    const spec = fromBinary(WorkflowSpecSchema, bytesOf(encoded));
-    const name = spec.template?.id?.name ?? "";
-    return created("workflow", name, () => admin.createWorkflow({ id: idOf(ResourceType.WORKFLOW, name), spec }));
-  });
-  const plans = await inParallel(description.launchPlans, async ({ name, spec: encoded, active }) => {
+  const createWorkflow = ({ name, spec }: WorkflowToCreate) =>
+    created("workflow", name, () => admin.createWorkflow({ id: idOf(ResourceType.WORKFLOW, name), spec }));
+  const createPlan = async ({ name, spec, active }: PlanToCreate) => {
     const id = idOf(ResourceType.LAUNCH_PLAN, name);
-    const spec = fromBinary(LaunchPlanSpecSchema, bytesOf(encoded));
     const plan = await created("launch plan", name, () => admin.createLaunchPlan({ id, spec }));
     if (active && activate) await admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
     return plan;
+  };
+  const workflows = description.workflows.map((encoded) => {
+    const spec = fromBinary(WorkflowSpecSchema, bytesOf(encoded));
+    return { name: spec.template?.id?.name ?? "", spec };
   });
-  return [...tasks, ...workflows, ...plans];
+  const plans = description.launchPlans.map((plan) => ({ ...plan, spec: fromBinary(LaunchPlanSpecSchema, bytesOf(plan.spec)) }));
+  for (const wave of creationWaves(workflows, plans, version)) {
+    entities.push(...(await inParallel(wave.workflows, createWorkflow)));
+    entities.push(...(await inParallel(wave.plans, createPlan)));
+  }
+  return entities;
 }
 
 async function created(kind: CreatedEntity["kind"], name: string, create: () => Promise<unknown>): Promise<CreatedEntity> {

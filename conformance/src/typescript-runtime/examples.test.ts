@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { FlyteClient } from "@flyte-ts/client";
+import { literalFromJson } from "@flyte-ts/domain/literal";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { create, type JsonValue } from "@bufbuild/protobuf";
+import { decodeOutputs, type Definition, definitionOf, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ExecutionName } from "../stack/executions.js";
+import { startStack } from "../stack/stack-fixture.js";
+import { connectToStack, type StackClient } from "../stack/use-stack.js";
+import { root } from "../repository.js";
+import { runCommand, versionIn } from "./project.js";
+import { start, waitFor } from "./registered-executions.js";
+
+// The examples are a project of their own: their types are those of its TypeScript.
+interface ExampleCase {
+  readonly name: string;
+  readonly entity: Parameters<typeof definitionOf>[0];
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly outputs?: unknown;
+  readonly error?: string;
+  readonly signals?: Readonly<Record<string, unknown>>;
+}
+const EXAMPLES = join(root, "examples", "typescript");
+const { CASES } = (await import(pathToFileURL(join(EXAMPLES, "src", "cases.ts")).href)) as { readonly CASES: readonly ExampleCase[] };
+
+let stackClient: StackClient;
+let client: FlyteClient;
+let folder: string;
+const executions = new Map<ExampleCase, ExecutionName>();
+
+/** Registers the examples and starts an execution of each. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "flyte-ts-examples-"));
+  const stack = await startStack();
+  stackClient = connectToStack(stack);
+  ({ client } = stackClient);
+  const version = versionIn(runCommand({ folder: EXAMPLES, endpoint: `localhost:${stack.api}` }, ["register"]));
+  for (const example of CASES) {
+    const definition = definitionOf(example.entity);
+    const inputs = await encodeInputs(definition, example.inputs, new LocalFileStore(folder));
+    const kind = definition.kind === "task" ? ResourceType.TASK : ResourceType.LAUNCH_PLAN;
+    executions.set(example, await start(client, { name: example.name, version, kind, inputs }));
+  }
+}, 400_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await stackClient.close();
+}, 60_000);
+
+/** Answers the gates of an execution once they ask. */
+async function answerGates(id: ExecutionName, answers: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [signalId, answer] of Object.entries(answers)) {
+    await expect.poll(() => findSignal(id, signalId), { timeout: 120_000 }).toBeDefined();
+    const asked = await findSignal(id, signalId);
+    const value = literalFromJson(answer as JsonValue, asked?.type ?? create(LiteralTypeSchema));
+    await client.signals.setSignal({ id: { executionId: id, signalId }, value });
+  }
+}
+
+const findSignal = async (id: ExecutionName, signalId: string) =>
+  (await client.signals.listSignals({ workflowExecutionId: id, limit: 10 })).signals.find((signal) => signal.id?.signalId === signalId);
+
+async function outputsOf(id: ExecutionName, definition: Definition): Promise<unknown> {
+  const { fullOutputs } = await client.admin.getExecutionData({ id });
+  return decodeOutputs(definition, fullOutputs ?? create(LiteralMapSchema), new LocalFileStore(folder));
+}
+
+const succeeding = CASES.filter(({ error }) => error === undefined);
+const failing = CASES.filter(({ error }) => error !== undefined);
+
+test.each(succeeding)("$name $inputs has the same outputs on a server as in this process", { timeout: 300_000 }, async (example) => {
+  const id = executions.get(example) as ExecutionName;
+  await answerGates(id, example.signals ?? {});
+  const { phase, error } = await waitFor(client, id);
+  expect({ phase, error }).toEqual({ phase: "SUCCEEDED", error: "" });
+  expect({ outputs: await outputsOf(id, definitionOf(example.entity)) }).toMatchObject({ outputs: example.outputs });
+});
+
+test.each(failing)("$name $inputs fails on a server as in this process", { timeout: 300_000 }, async (example) => {
+  const { phase, error } = await waitFor(client, executions.get(example) as ExecutionName);
+  expect(phase).toBe("FAILED");
+  expect(error).toContain(example.error);
+});
