@@ -79,7 +79,7 @@ const TABLE = {
   "packages/test-operators": ["async", "host", "kubernetes", "pod-task", "telemetry", "test-servers"],
   "packages/local-stack": ["async", "host", "local-servers", "service-manifest"],
   "packages/sdk-runtime": ["async", "blobstore", "domain", "idl", "sdk"],
-  "packages/sdk-cli": ["client", "idl", "runtime", "sdk"],
+  "packages/sdk-cli": ["client", "domain", "idl", "runtime", "sdk"],
   "packages/cli": [
     "async",
     "client",

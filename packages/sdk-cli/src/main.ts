@@ -37,8 +37,13 @@ async function main(argv: readonly string[]): Promise<number> {
 /** Errors whose message tells the user what to do. */
 const USER_ERRORS = ["UsageError", "ProjectError", "RpcError", "ServerError"];
 
+/** gRPC code of a server that cannot be reached. */
+const UNAVAILABLE = 14;
+
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error.name === "RpcError" && "code" in error && error.code === UNAVAILABLE)
+    return `the API cannot be reached; --endpoint or FLYTE_PLATFORM_URL names it: ${error.message}`;
   return USER_ERRORS.includes(error.name) ? error.message : (error.stack ?? error.message);
 }
 

@@ -68,7 +68,7 @@ export async function buildModules(project: Project, modules: readonly SourceMod
     const externalsOf = new Map(modules.map(({ file }) => [file, externalsReached(file, chunks, externals)]));
     return { files, externals, externalsOf, warnings };
   } catch (cause) {
-    throw new ProjectError(`the project cannot be bundled: ${(cause as Error).message}`, { cause });
+    throw new ProjectError(externals.failure ?? `the project cannot be bundled: ${(cause as Error).message}`, { cause });
   } finally {
     await bundle.close();
   }

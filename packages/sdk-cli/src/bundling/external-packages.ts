@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import type { ExternalPackage } from "@flyte-ts/runtime";
 import type { Plugin } from "rolldown";
@@ -32,6 +33,8 @@ export class ExternalPackages {
   /** Modules and the external packages that they import. */
   readonly imports = new Map<string, Set<string>>();
   readonly #native = new Map<string, boolean>();
+  /** Reason why the project cannot be bundled; the bundler wraps what a plugin throws. */
+  failure: string | undefined;
 
   constructor(private readonly project: Pick<Project, "root" | "externals">) {}
 
@@ -75,8 +78,11 @@ export class ExternalPackages {
     const isNamed = this.project.externals.includes(name);
     const folder = packageFolder(resolved, name);
     if (folder === undefined) {
-      if (isNamed) throw new ProjectError(`the external package ${name} is not installed: npm install ${name}`);
-      return undefined;
+      if (isNamed) this.#refuse(`the external package ${name} is not installed: npm install ${name}`);
+      const isAuthors = importer !== undefined && !importer.includes("/node_modules/");
+      // Packages may name others that are optional.
+      if (resolved !== undefined || isBuiltin(id) || !isAuthors) return undefined;
+      this.#refuse(`${this.#placeOf(importer, id)} imports ${id}, which is not found: npm install ${name}`);
     }
     if (!isNamed && !this.#isNative(folder)) return undefined;
     const { version = "" } = readManifest(folder);
@@ -87,6 +93,11 @@ export class ExternalPackages {
       this.imports.set(importer, (this.imports.get(importer) ?? new Set()).add(name));
     }
     return { id, external: true };
+  }
+
+  #refuse(message: string): never {
+    this.failure ??= message;
+    throw new ProjectError(message);
   }
 
   #isNative(folder: string): boolean {

@@ -36,4 +36,6 @@ test("each visible change prints one line, and the line of the execution comes l
     "10:00:00.250  n0 in n1                 FAILED     ValueError: no",
   ]);
   expect(changes.phase).toBe(WorkflowExecution_Phase.RUNNING);
+  const start = { id: { nodeId: "start-node" }, closure: { phase: NodeExecution_Phase.SUCCEEDED, updatedAt } };
+  expect(lines(changes, { nodes: [{ node: start, parentNodeId: "" }] })).toEqual([]);
 });

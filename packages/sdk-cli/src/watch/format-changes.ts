@@ -1,3 +1,4 @@
+import { isReservedNode } from "@flyte-ts/domain/graph";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { TaskExecutionClosure } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -24,6 +25,7 @@ export class ChangeFormatter {
   lines({ execution, nodes, tasks }: WatchExecutionResponse): string[] {
     const lines: (string | undefined)[] = [];
     for (const { node, parentNodeId } of nodes) {
+      if (isReservedNode(node?.id?.nodeId ?? "")) continue;
       const { closure } = node ?? {};
       const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
       const subject = `${node?.id?.nodeId ?? ""}${parentNodeId === "" ? "" : ` in ${parentNodeId}`}`;
