@@ -31,6 +31,7 @@ export { type LocalResult, runDefinition } from "./local/run.js";
 export type { LocalOptions } from "./local/options.js";
 
 // Values
+export type { AnyType, Described } from "./type/type.js";
 export { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, InvalidInput, InvalidOutput } from "./codec/interface-values.js";
 export { literalTypeOf, typedInterfaceOf } from "./codec/literal-type.js";
 export { typeOfLiteralType } from "./codec/literal-type-reader.js";

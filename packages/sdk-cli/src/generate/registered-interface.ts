@@ -3,8 +3,7 @@ import { type NamedEntityIdentifierListRequestSchema, Sort_Direction } from "@fl
 import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { decodeInputs, LocalFileStore, typeOfLiteralType } from "@flyte-ts/sdk/runtime";
-import type { AnyType } from "./described-type.js";
+import { type AnyType, decodeInputs, LocalFileStore, typeOfLiteralType } from "@flyte-ts/sdk/runtime";
 
 export type ReferenceKind = "task" | "workflow" | "launchplan";
 

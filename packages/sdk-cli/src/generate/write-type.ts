@@ -1,9 +1,9 @@
-import type { AnyType, DescribedType } from "./described-type.js";
+import type { AnyType, Described } from "@flyte-ts/sdk/runtime";
 
 /** Writes a type as source text in the words of the SDK. */
 export function writeType(type: AnyType): string {
   // The kind tells the shape; the SDK makes no other types.
-  const shown = type as DescribedType;
+  const shown = type as Described;
   switch (shown.kind) {
     case "list":
       return `t.list(${writeType(shown.element)})`;
