@@ -56,6 +56,25 @@ test("a workflow runs with files, checkpoints, decks, maps and a dynamic task, l
   expect(outputs(local.stdout)).toEqual(outputs(remote.stdout));
 }, 600_000);
 
+test("a run takes a module with those that it imports, whatever is wrong with others", () => {
+  const copy = typeScriptProject(endpoint);
+  const write = (name: string, lines: readonly string[]) => writeFileSync(join(copy.folder, "src", "flows", name), lines.join("\n"));
+  const sdk = 'import { t, task, workflow } from "@flyte-ts/sdk";';
+  write("twice.ts", [sdk, "export const twice = task({ inputs: { x: t.int }, outputs: t.int }, ({ x }) => 2 * x);"]);
+  const graph = "export const both = workflow({ outputs: t.int }, () => twice({ x: 4 }));";
+  write("caller.ts", [sdk, 'import { twice } from "./twice.ts";', graph]);
+  write("broken.ts", ['import "./missing.ts";']);
+  for (const flags of [[], ["--remote", "--wait"]]) {
+    const ended = copy.run("run", ...flags, "src/flows/caller.ts", "both");
+    expect(ended, `${ended.stdout}\n${ended.stderr}`).toMatchObject({ status: 0, stdout: expect.stringMatching(/^o0 = 8$/m) });
+  }
+  expect(copy.run("check")).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("Could not resolve './missing.ts' in src/flows/broken.ts"),
+  });
+  copy.remove();
+}, 400_000);
+
 test("a local file is an input of a remote execution", () => {
   writeFileSync(join(project.folder, "input.txt"), "abcabcabc");
   const run = project.run("run", "--remote", "--wait", "src/flows/context.ts", "read", "--file", "input.txt");

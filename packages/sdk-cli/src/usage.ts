@@ -23,7 +23,8 @@ const PROJECT = `          Reads flyte.config.ts of this folder or of one above 
 const ABOUT: Readonly<Record<Verb, string>> = {
   run: `  run     Runs a workflow or task in this process, and prints its nodes and outputs. Inputs are
           flags, JSON for all that is no text, number or boolean.
-          --remote  registers the project and starts an execution instead
+          --remote  registers the module with those that it imports, and starts an execution
+                    instead
           --wait    with --remote: follows the execution, prints its outputs, and returns its
                     outcome as exit status
           --inputs  JSON file with the inputs

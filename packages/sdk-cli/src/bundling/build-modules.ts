@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import type { Project } from "../project/project.js";
 import { ProjectError } from "../project/project-error.js";
@@ -29,6 +30,8 @@ export interface BuiltModules {
   readonly externals: ExternalPackages;
   /** Names of the external packages that each source module loads, by its path. */
   readonly externalsOf: ReadonlyMap<string, readonly string[]>;
+  /** Paths of the modules whose code is in the bundle. */
+  readonly reached: ReadonlySet<string>;
   readonly warnings: readonly string[];
 }
 
@@ -66,9 +69,12 @@ export async function buildModules(project: Project, modules: readonly SourceMod
     }));
     const chunks = output.filter((item) => item.type === "chunk");
     const externalsOf = new Map(modules.map(({ file }) => [file, externalsReached(file, chunks, externals)]));
-    return { files, externals, externalsOf, warnings };
+    const reached = new Set(chunks.flatMap(({ moduleIds }) => moduleIds));
+    return { files, externals, externalsOf, reached, warnings };
   } catch (cause) {
-    throw new ProjectError(externals.failure ?? `the project cannot be bundled: ${(cause as Error).message}`, { cause });
+    throw new ProjectError(externals.failure ?? `the project cannot be bundled: ${stripVTControlCharacters((cause as Error).message)}`, {
+      cause,
+    });
   } finally {
     await bundle.close();
   }

@@ -23,11 +23,10 @@ export interface LoadedBundle {
  * Bundles a project and loads its entities. The caller closes the host. A local bundle is not
  * packed, and its tasks are not hashed.
  *
- * @param only the only module to bundle; default: all
+ * @param only path of the module to bundle, with those that it imports; default: all
  */
 export async function makeBundle(project: Project, purpose: BundlePurpose = "registered", only?: string): Promise<LoadedBundle> {
-  const modules = sourceModules(project).filter(({ file }) => only === undefined || file === only);
-  const built = await buildModules(project, modules, purpose);
+  const { modules, built } = await buildReached(project, purpose, only);
   const packages = built.externals.isEmpty ? [] : packageFiles(built.externals.folders);
   const host = EntityHost.start([...built.files, ...packages], purpose === "local" ? { cwd: process.cwd() } : {});
   try {
@@ -44,6 +43,23 @@ export async function makeBundle(project: Project, purpose: BundlePurpose = "reg
   } catch (error) {
     host.close();
     throw error;
+  }
+}
+
+interface Reached {
+  readonly modules: readonly SourceModule[];
+  readonly built: BuiltModules;
+}
+
+/** Bundles a module and the source modules that it imports: tasks have the names of their modules. */
+async function buildReached(project: Project, purpose: BundlePurpose, only: string | undefined): Promise<Reached> {
+  const all = sourceModules(project);
+  let modules = only === undefined ? all : all.filter(({ file }) => file === only);
+  for (;;) {
+    const built = await buildModules(project, modules, purpose);
+    const reached = all.filter((module) => modules.includes(module) || built.reached.has(module.file));
+    if (reached.length === modules.length) return { modules, built };
+    modules = reached;
   }
 }
 

@@ -25,7 +25,7 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
   if (file === undefined || name === undefined || more.length > 0) return 2;
   const project = await loadProject(process.cwd(), values);
   const inputs = { ...readInputs(values.inputs), ...given };
-  const bundle = await (values.remote ? makeBundle(project) : makeBundle(project, "local", resolve(file)));
+  const bundle = await makeBundle(project, values.remote ? "registered" : "local", resolve(file));
   try {
     const target = findTarget(project, bundle, { file, name });
     if (values.remote) return await runRemote({ project, bundle, target, inputs, version: values.version, wait: values.wait }, write);
