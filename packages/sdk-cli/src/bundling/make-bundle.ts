@@ -51,7 +51,9 @@ interface Reached {
   readonly built: BuiltModules;
 }
 
-/** Bundles a module and the source modules that it imports: tasks have the names of their modules. */
+/**
+ * Bundles a module and the source modules that it imports: tasks have the names of their modules.
+ */
 async function buildReached(project: Project, purpose: BundlePurpose, only: string | undefined): Promise<Reached> {
   const all = sourceModules(project);
   let modules = only === undefined ? all : all.filter(({ file }) => file === only);
