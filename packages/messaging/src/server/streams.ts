@@ -1,4 +1,4 @@
-import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType, type StreamInfo } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SingleFlight } from "@flyte-ts/async";
@@ -78,9 +78,7 @@ export class Streams {
     this.#checkedAt = performance.now();
     for (const spec of this.#ensured.values()) {
       try {
-        if (await this.#exists(spec.name)) continue;
-        await this.#createOrUpdate(spec);
-        this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
+        if (await this.#createOrUpdate(spec)) this.deps.logger.warn({ stream: spec.name }, "recreated a missing stream");
       } catch (error) {
         this.deps.logger.warn({ stream: spec.name, error: String(error) }, "cannot recreate a missing stream");
         // A server that did not answer would not answer for the next stream either.
@@ -89,17 +87,8 @@ export class Streams {
     }
   }
 
-  async #exists(name: string): Promise<boolean> {
-    try {
-      await this.deps.manager.streams.info(name);
-      return true;
-    } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return false;
-      throw error;
-    }
-  }
-
-  async #createOrUpdate(spec: StreamSpec): Promise<void> {
+  /** Returns true when the stream did not exist. */
+  async #createOrUpdate(spec: StreamSpec): Promise<boolean> {
     const { replicas, manager } = this.deps;
     const { streams } = manager;
     const config = {
@@ -113,10 +102,12 @@ export class Streams {
       num_replicas: replicas,
     };
     try {
-      await streams.add(config);
+      const info: StreamInfo & { readonly did_create?: boolean } = await streams.add(config);
+      return info.did_create === true;
     } catch (error) {
       if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
       await streams.update(spec.name, config);
+      return false;
     }
   }
 }
