@@ -10,7 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const main = join(import.meta.dirname, "..", "dist", "main.js");
+/** The command of a checkout: it passes the verbs of the local stack on to this package. */
+const main = join(import.meta.dirname, "..", "..", "sdk-cli", "flyte-ts.mjs");
 const run = (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
     cwd: folder,
@@ -65,7 +66,10 @@ test.each([
 test.each([
   [["logs", "--help"], /^usage: flyte-ts logs [^\n]*NODE\n\n {2}logs {4}Prints [^]*--attempt [^]*FLYTE_TS_TOKEN\.\n$/],
   [["help", "watch"], /^usage: flyte-ts watch [^]*FLYTE_TS_TOKEN\.\n$/],
-  [["--help"], /^usage: flyte-ts start [^]*\n {7}flyte-ts logs [^]*\nThe flag --help after a command prints .*\n$/],
+  [
+    ["--help"],
+    /^usage: flyte-ts run [^]*\n {7}flyte-ts logs [^]*\nusage: flyte-ts start [^]*\nThe flag --help after a command prints .*\n$/,
+  ],
 ])("%j prints the help", (words, text) => {
   expect(run(words)).toEqual({ status: 0, stdout: expect.stringMatching(text), stderr: "" });
 });
