@@ -13,7 +13,7 @@ const ROUNDS = Number(process.env["BUS_CLUSTER_ROUNDS"] ?? 1);
  * Longest stop of deliveries, ms; the short form allows for a machine that is busy with other
  * tests.
  */
-const MAX_STOP_MS = ROUNDS > 1 ? 10_000 : 60_000;
+const MAX_STOP_MS = ROUNDS > 1 ? 12_000 : 60_000;
 const STREAM = "REPLICATED";
 const SPEC = { name: STREAM, subjects: ["replicated.>"], retention: "workqueue" } as const;
 const MESSAGE_INTERVAL_MS = 20;

@@ -4,7 +4,7 @@ import type { Logger } from "@flyte-ts/telemetry";
  * Time after which an unstored message counts as a fault of the server, ms. Shorter outages do not
  * count.
  */
-const UNHEALTHY_AFTER_MS = 3_000;
+const UNHEALTHY_AFTER_MS = 2_000;
 /** Time after which a failure no longer counts, ms: publishers retry much sooner. */
 const FAILURE_TTL_MS = 30_000;
 

@@ -13,6 +13,8 @@ const PROBE_STREAM: StreamSpec = {
 };
 
 const PROBE_INTERVAL_MS = 2_000;
+/** Delay before the next probe after one that failed, ms. */
+const FAILURE_DELAY_MS = 200;
 
 interface StreamProbeDeps {
   readonly streams: Streams;
@@ -48,6 +50,7 @@ export class StreamProbe {
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** A user without the permission for this subject runs without the probe. */
@@ -67,10 +70,12 @@ export class StreamProbe {
     this.#running = true;
     try {
       await this.deps.publish({ subject: this.subject, data: new Uint8Array() });
-    } catch (error) {
-      if (error instanceof NoStreamError) void this.#createStream();
-    } finally {
       this.#running = false;
+    } catch (error) {
+      this.#running = false;
+      if (error instanceof NoStreamError) void this.#createStream();
+      // Shows soon whether the failure lasts.
+      else if (this.#timer !== undefined) setTimeout(() => void this.#probe(), FAILURE_DELAY_MS).unref();
     }
   }
 
