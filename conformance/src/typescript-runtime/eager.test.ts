@@ -4,29 +4,23 @@ import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExecutionName } from "../stack/executions.js";
-import { type RunningStack, startStack } from "../stack/stack-fixture.js";
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
-import { type TypeScriptProject, typeScriptProject, versionIn } from "./project.js";
+import type { RunningStack } from "../stack/stack-fixture.js";
+import { type TypeScriptProject, versionIn } from "./project.js";
+import { startProjectStack } from "./project-stack.fixture.js";
 import { start, waitFor } from "./registered-executions.js";
 
 // An eager task, whose calls are executions of their own, loses its pod or is aborted.
 let stack: RunningStack;
-let stackClient: StackClient;
 let client: FlyteClient;
 let project: TypeScriptProject;
+let close: (() => Promise<void>) | undefined;
 let version: string;
 
 beforeAll(async () => {
-  stack = await startStack();
-  stackClient = connectToStack(stack);
-  ({ client } = stackClient);
-  project = typeScriptProject(`localhost:${stack.api}`);
+  ({ stack, client, project, close } = await startProjectStack());
   version = versionIn(project.run("register"));
 }, 400_000);
-afterAll(async () => {
-  project.remove();
-  await stackClient.close();
-}, 60_000);
+afterAll(() => close?.(), 60_000);
 
 const begin = (seconds: number) =>
   start(client, { name: "waiting.sums", version, inputs: literalMap([["seconds", integerLiteral(BigInt(seconds))]]) });

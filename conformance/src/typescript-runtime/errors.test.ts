@@ -4,28 +4,21 @@ import type { FlyteClient } from "@flyte-ts/client";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startStack } from "../stack/stack-fixture.js";
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
-import { type TypeScriptProject, typeScriptProject, versionIn } from "./project.js";
+import { type TypeScriptProject, versionIn } from "./project.js";
+import { startProjectStack } from "./project-stack.fixture.js";
 import { errorOf, runToEnd } from "./registered-executions.js";
 
 // Every way in which a TypeScript task can fail, as the API of a running stack shows it.
-let stackClient: StackClient;
 let client: FlyteClient;
 let project: TypeScriptProject;
+let close: (() => Promise<void>) | undefined;
 let version: string;
 
 beforeAll(async () => {
-  const stack = await startStack();
-  stackClient = connectToStack(stack);
-  ({ client } = stackClient);
-  project = typeScriptProject(`localhost:${stack.api}`);
+  ({ client, project, close } = await startProjectStack());
   version = versionIn(project.run("register"));
 }, 400_000);
-afterAll(async () => {
-  project.remove();
-  await stackClient.close();
-}, 60_000);
+afterAll(() => close?.(), 60_000);
 
 /** Returns the place of a text in the source, as a stack shows it. */
 function placeOf(text: string): string {

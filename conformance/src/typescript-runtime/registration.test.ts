@@ -4,29 +4,21 @@ import type { FlyteClient } from "@flyte-ts/client";
 import { floatLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startStack } from "../stack/stack-fixture.js";
-import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { root } from "../repository.js";
 import { type TypeScriptProject, typeScriptProject, versionIn } from "./project.js";
+import { startProjectStack } from "./project-stack.fixture.js";
 import { errorOf, runToEnd } from "./registered-executions.js";
 
 // A TypeScript project that flyte-ts registers and runs on a running stack.
-let stackClient: StackClient;
 let client: FlyteClient;
 let endpoint: string;
 let project: TypeScriptProject;
+let close: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  const stack = await startStack();
-  stackClient = connectToStack(stack);
-  ({ client } = stackClient);
-  endpoint = `localhost:${stack.api}`;
-  project = typeScriptProject(endpoint);
+  ({ client, endpoint, project, close } = await startProjectStack());
 }, 400_000);
-afterAll(async () => {
-  project.remove();
-  await stackClient.close();
-}, 60_000);
+afterAll(() => close?.(), 60_000);
 
 const digestIn = (text: string): string | undefined => /bundle ([0-9a-f]{64})/.exec(text)?.[1];
 

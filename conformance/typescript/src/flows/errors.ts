@@ -18,7 +18,7 @@ export const neverRecovers = task({ retries: 1 }, () => {
 export const neverSettles = task({ outputs: t.int }, () => new Promise<number>(() => undefined));
 
 export const rejectsAside = task({ outputs: t.int }, async () => {
-  void Promise.reject(new ReferenceError("nobody waits for this"));
+  void Promise.reject(new ReferenceError("a rejection without a handler"));
   await sleep(60_000);
   return 1;
 });

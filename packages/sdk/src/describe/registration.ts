@@ -33,6 +33,18 @@ export interface Registration {
   readonly sourcePath?: (file: string) => string;
 }
 
+/** A registration for graphs that run or are compiled in this process. */
+export const LOCAL_REGISTRATION: Registration = {
+  project: "local",
+  domain: "local",
+  version: "local",
+  image: "local",
+  code: { entry: "local" },
+  sdkVersion: "0",
+  cacheVersion: () => "local",
+  resolve: () => "local",
+};
+
 /** Builds the identifier of an entity of this registration. */
 export function identify(registration: Registration, resourceType: ResourceType, name: string): Identifier {
   const { project, domain, version } = registration;

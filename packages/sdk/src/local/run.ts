@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { decodeOutputs, encodeInputs } from "../codec/interface-values.js";
-import type { Registration } from "../describe/registration.js";
+import { LOCAL_REGISTRATION, type Registration } from "../describe/registration.js";
 import type { Definition } from "../entity/definition.js";
 import { LocalFileStore } from "../file/local-store.js";
 import { Compilation } from "../graph/compilation.js";
@@ -41,15 +41,5 @@ export async function runInProcess(definition: Definition, inputs: unknown): Pro
 }
 
 function localRegistration({ registration }: LocalOptions): Registration {
-  return {
-    project: "local",
-    domain: "local",
-    version: "local",
-    image: "local",
-    code: { entry: "local" },
-    sdkVersion: "0",
-    cacheVersion: () => "local",
-    resolve: () => "local",
-    ...registration,
-  };
+  return { ...LOCAL_REGISTRATION, ...registration };
 }

@@ -6,7 +6,7 @@ import type { CompiledTask } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { typedInterfaceOf } from "../codec/literal-type.js";
 import { taskTemplates } from "../describe/describe.js";
 import { launchPlanSpec, parametersOf } from "../describe/launch-plan-spec.js";
-import type { Registration } from "../describe/registration.js";
+import { LOCAL_REGISTRATION } from "../describe/registration.js";
 import { definitionOf, type LaunchPlanDefinition, type ReferenceDefinition } from "../entity/definition.js";
 import type { Entity } from "../entity/entity.js";
 import { GraphError, ValueError } from "../entity/errors.js";
@@ -27,7 +27,7 @@ export interface CompileReport {
 export function compile<I extends Fields, O extends Outputs>(entity: Entity<I, O>): CompileReport {
   const definition = definitionOf(entity);
   if (definition.kind !== "workflow") throw new TypeError("compile() takes a workflow");
-  return compileIn(new Compilation(LOCAL, buildWorkflow, true), definition);
+  return compileIn(new Compilation(LOCAL_REGISTRATION, buildWorkflow, true), definition);
 }
 
 /** Compiles a workflow of a compilation. */
@@ -80,14 +80,3 @@ const NO_LITERALS: LaunchPlanInterface["fixedInputs"] = { $typeName: "flyteidl.c
 function textsOf(errors: CompileErrors): readonly string[] {
   return errors.map(({ code, nodeId, description }) => `${code}, Node Id: ${nodeId}, Description: ${description}`);
 }
-
-const LOCAL: Registration = {
-  project: "local",
-  domain: "local",
-  version: "local",
-  image: "local",
-  code: { entry: "local" },
-  sdkVersion: "0",
-  cacheVersion: () => "local",
-  resolve: () => "local",
-};
