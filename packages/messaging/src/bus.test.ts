@@ -116,10 +116,11 @@ test("messages of a batch arrive one by one in order, and are redelivered togeth
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "together", subjects: ["work.d.*"], maxInFlight: 1_000, batch: 7 },
     (messages) => {
-      for (const { data, deliveries, ack, nak } of messages) {
+      for (const message of messages) {
+        const { data, deliveries } = message;
         seen.push(`${text(data)}:${deliveries}`);
-        if (text(data) === "m40" && deliveries === 1) nak(10);
-        else ack();
+        if (text(data) === "m40" && deliveries === 1) message.nak(10);
+        else message.ack();
       }
     },
   );
@@ -139,9 +140,10 @@ test("a message beyond the server's limit is compressed, and rejected where that
   const subscription = await bus.subscribe(
     { stream: "WORK", durable: "large", subjects: ["work.large"], maxInFlight: 100, batch: 10 },
     (messages) => {
-      for (const { data, ack } of messages) {
+      for (const message of messages) {
+        const { data } = message;
         seen.push(data.length < 10 ? text(data) : `${data.length} times ${String.fromCharCode(...new Set(data))}`);
-        ack();
+        message.ack();
       }
     },
   );
@@ -230,9 +232,9 @@ test("publishers and subscribers recreate streams that the server has lost", asy
     const seen = new Set<string>();
     const limits = { maxInFlight: 10, batch: 5 };
     const take = (messages: readonly { data: Uint8Array; ack(): void }[]) => {
-      for (const { data, ack } of messages) {
-        seen.add(text(data));
-        ack();
+      for (const message of messages) {
+        seen.add(text(message.data));
+        message.ack();
       }
     };
     await listener?.subscribe({ ...limits, stream: "LOST_WORK", durable: "w", subjects: ["work.*"] }, take);

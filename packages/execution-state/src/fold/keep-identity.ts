@@ -3,6 +3,6 @@
  * write is needed.
  */
 export function keepIdentityIfEqual<State extends object>(before: State, after: State): State {
-  for (const key of Object.keys(after) as (keyof State)[]) if (after[key] !== before[key]) return after;
+  for (const key in after) if (after[key] !== before[key]) return after;
   return before;
 }

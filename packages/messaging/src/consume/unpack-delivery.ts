@@ -35,30 +35,59 @@ export function unpackDelivery(message: Delivery, storeDeadLetter: StoreDeadLett
   const { subject } = message;
   const deliveries = message.info.deliveryCount;
   const batch = batchMessages(message);
-  const acknowledge = acknowledgeWhenAllSettled(message, batch?.length ?? 1);
-  const busMessage = (data: Uint8Array, index: number | undefined): BusMessage => {
-    let settled = false;
-    const settleOnce = (nakDelayMs?: number): void => {
-      if (settled) return;
-      settled = true;
-      acknowledge(nakDelayMs);
-    };
-    return {
-      subject,
-      data,
-      deliveries,
-      ack: () => settleOnce(),
-      nak: (delayMs = 0) => settleOnce(delayMs),
-      discard: (reason) => {
-        if (settled) return;
-        storeDeadLetter(data, index, reason).then(
-          () => settleOnce(),
-          () => settleOnce(REDELIVERY_DELAY_MS),
-        );
-      },
-    };
-  };
-  return batch === undefined ? [busMessage(decompress(message), undefined)] : batch.map(busMessage);
+  const delivery = { subject, deliveries, storeDeadLetter, settle: acknowledgeWhenAllSettled(message, batch?.length ?? 1) };
+  if (batch === undefined) return [new DeliveredMessage(delivery, decompress(message), undefined)];
+  return batch.map((data, index) => new DeliveredMessage(delivery, data, index));
+}
+
+/** Facts and callbacks that the messages of a delivery share. */
+interface SharedDelivery {
+  readonly subject: string;
+  readonly deliveries: number;
+  readonly storeDeadLetter: StoreDeadLetter;
+  /** Called once per message; with the delay of a redelivery, ms, unless it was handled. */
+  readonly settle: (nakDelayMs?: number) => void;
+}
+
+/** A message of a delivery: an object without closures, because very many are in memory at once. */
+class DeliveredMessage implements BusMessage {
+  #settled = false;
+
+  constructor(
+    private readonly delivery: SharedDelivery,
+    readonly data: Uint8Array,
+    private readonly index: number | undefined,
+  ) {}
+
+  get subject(): string {
+    return this.delivery.subject;
+  }
+
+  get deliveries(): number {
+    return this.delivery.deliveries;
+  }
+
+  ack(): void {
+    this.#settle();
+  }
+
+  nak(delayMs = 0): void {
+    this.#settle(delayMs);
+  }
+
+  discard(reason: string): void {
+    if (this.#settled) return;
+    this.delivery.storeDeadLetter(this.data, this.index, reason).then(
+      () => this.#settle(),
+      () => this.#settle(REDELIVERY_DELAY_MS),
+    );
+  }
+
+  #settle(nakDelayMs?: number): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.delivery.settle(nakDelayMs);
+  }
 }
 
 function batchMessages(message: Delivery): readonly Uint8Array[] | undefined {

@@ -74,9 +74,8 @@ const task = (nodeId: string, phase: Task, retryAttempt = 0): DecodedEvent => {
   const fact = readTaskEvent(event, {}, names);
   return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
 };
-const ids = new ExecutionIds();
-const record = (...items: DecodedEvent[]) =>
-  recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined }, items);
+const ids = new ExecutionIds(config.namespaceTemplate);
+const record = (...items: DecodedEvent[]) => recordBatch({ db, ids, onRejected: () => undefined }, items);
 const settle = () =>
   backfillTerminalPhases(
     { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] },
@@ -181,7 +180,7 @@ describe("ends without an event", () => {
     const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
     const complete = (executionIds: readonly bigint[]) => completeFromResources(deps, executionIds);
     const end = workflow(Workflow.SUCCEEDED);
-    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined, completeEnds: complete };
+    const batch = { db, ids, onRejected: () => undefined, completeEnds: complete };
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
     kube.down = false;
     kube.objects.set(`p-d/${name}`, {
@@ -268,7 +267,7 @@ describe("executions whose nodes and attempts have all ended", () => {
         return db.query(query);
       },
     };
-    return recordBatch({ db: meanwhile, ids, namespaceTemplate: config.namespaceTemplate, onRejected: () => undefined }, items);
+    return recordBatch({ db: meanwhile, ids, onRejected: () => undefined }, items);
   }
 
   test("are not settled when another replica records a new running node concurrently", async () => {

@@ -1,4 +1,5 @@
-import { eventOrigin } from "@flyte-ts/bus-contract";
+import { BoundedMap } from "@flyte-ts/async";
+import { eventOrigin, type EventOrigin } from "@flyte-ts/bus-contract";
 import { decodeMessage } from "@flyte-ts/proto-codec";
 import { checkMessageLimits } from "@flyte-ts/messaging";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -18,6 +19,18 @@ import {
 import type { executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
+/** Sender of an event. */
+type Sender = Pick<DecodedEvent, "cluster" | "workflowKey">;
+
+/** Origins by subject: the events of one shard have the same one. */
+const origins = new BoundedMap<string, EventOrigin | "none">(1_000);
+
+function originOf(subject: string): EventOrigin | undefined {
+  let origin = origins.get(subject);
+  if (origin === undefined) origins.set(subject, (origin = eventOrigin(subject) ?? "none"));
+  return origin === "none" ? undefined : origin;
+}
+
 /**
  * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of
  * an array node are part of the array's own task execution.
@@ -25,37 +38,28 @@ import type { DecodedEvent } from "../decoded-event.js";
  * @throws InvalidEventError, MessageLimitError, or the decoder's own error, for an invalid message.
  */
 export function decodeEvent(subject: string, data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
-  const origin = eventOrigin(subject);
-  const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
-  return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
+  const origin = originOf(subject);
+  return origin?.kind === "task" ? readTask(data, names, origin.cluster) : readExecution(data, names, origin?.cluster);
 }
 
-/** Adds the reporting resource, if the message names it. */
-function decodePayload(item: DecodedEvent, workflowKey: string): DecodedEvent {
-  return workflowKey === "" ? item : { ...item, workflowKey };
-}
-
-function readTask(data: Uint8Array, names: OffloadUris): DecodedEvent | undefined {
+function readTask(data: Uint8Array, names: OffloadUris, cluster: string | undefined): DecodedEvent | undefined {
   const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, checkMessageLimits(TaskEventSchema, data));
-  return partOfArray ? undefined : decodePayload(taskEvent(event, outputs, names), workflowKey);
+  return partOfArray ? undefined : taskEvent(event, { outputs, sender: senderOf(workflowKey, cluster) }, names);
 }
 
-function readExecution(data: Uint8Array, names: OffloadUris): DecodedEvent {
+function readExecution(data: Uint8Array, names: OffloadUris, cluster: string | undefined): DecodedEvent {
   const message = decodeMessage(ExecutionEventSchema, checkMessageLimits(ExecutionEventSchema, data));
-  return decodePayload(executionEvent(message, names), message.workflowKey);
-}
-
-function executionEvent(message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+  const sender = senderOf(message.workflowKey, cluster);
   switch (message.event.case) {
     case "workflow":
-      return workflowEvent(message.event.value, message, names);
+      return workflowEvent(message.event.value, { message, sender }, names);
     case "node":
-      return nodeEvent(message.event.value, message, names);
+      return nodeEvent(message.event.value, { message, sender }, names);
     case "task":
-      return arrayEvent(message.event.value, message, names);
+      return arrayEvent(message.event.value, { message, sender }, names);
     case "notice": {
       const { executionId } = message.event.value;
-      return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence };
+      return { kind: "notice", execution: nameOf(executionId), fact: readBlocker(message.event.value), order: message.sequence, ...sender };
     }
     case undefined:
       throw new InvalidEventError("the message contains no event");
@@ -64,30 +68,47 @@ function executionEvent(message: ExecutionEvent, names: OffloadUris): DecodedEve
   }
 }
 
-function workflowEvent(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+/** Builds before it named their resources leave `workflowKey` empty. */
+function senderOf(workflowKey: string, cluster: string | undefined): Sender {
+  return { cluster, workflowKey: workflowKey === "" ? undefined : workflowKey };
+}
+
+/** An event as sent by propeller, and its sender. */
+interface SentByPropeller {
+  readonly message: ExecutionEvent;
+  readonly sender: Sender;
+}
+
+function workflowEvent(event: WorkflowExecutionEvent, { message, sender }: SentByPropeller, names: OffloadUris): DecodedEvent {
   const execution = nameOf(event.executionId);
   const update = readWorkflowEvent(event, message, names);
   const order = executionEventSeq(message.sequence, update.occurredAt, update.phase);
-  return { kind: "workflow", execution, fact: update, order, endedNodes: message.endedNodes };
+  return { kind: "workflow", execution, fact: update, order, endedNodes: message.endedNodes, ...sender };
 }
 
-function nodeEvent(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
+function nodeEvent(event: NodeExecutionEvent, { message, sender }: SentByPropeller, names: OffloadUris): DecodedEvent {
   const execution = nameOf(event.id?.executionId);
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
   const update = readNodeEvent(event, message, names);
-  return { kind: "node", execution, nodeId, fact: update, order: executionEventSeq(message.sequence, update.occurredAt, update.phase) };
+  const { cluster, workflowKey } = sender;
+  const order = executionEventSeq(message.sequence, update.occurredAt, update.phase);
+  return { kind: "node", execution, nodeId, fact: update, order, cluster, workflowKey };
 }
 
 /**
  * Event of an array's task execution: propeller's sequence number counts the messages of the whole
  * execution.
  */
-function arrayEvent(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadUris): DecodedEvent {
-  const item = taskEvent(event, message.outputs, names);
+function arrayEvent(event: TaskExecutionEvent, { message, sender }: SentByPropeller, names: OffloadUris): DecodedEvent {
+  const item = taskEvent(event, { outputs: message.outputs, sender }, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;
 }
 
-function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadUris): DecodedEvent {
+function taskEvent(
+  event: TaskExecutionEvent | undefined,
+  { outputs, sender }: { readonly outputs: LiteralMap | undefined; readonly sender: Sender },
+  names: OffloadUris,
+): DecodedEvent {
   if (event === undefined) throw new InvalidEventError("the message contains no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
@@ -109,6 +130,8 @@ function taskEvent(event: TaskExecutionEvent | undefined, outputs: LiteralMap | 
     key,
     fact: update,
     order: taskEventSeq(update.phase, update.phaseVersion),
+    cluster: sender.cluster,
+    workflowKey: sender.workflowKey,
   };
 }
 

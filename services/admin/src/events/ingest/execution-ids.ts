@@ -1,5 +1,6 @@
 import { BoundedMap } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
+import { namespaceOf } from "../../platform/index.js";
 import { type executionIds, executionQueries } from "../../executions/index.js";
 
 /** Maximum of cached executions; an evicted one that still reports costs one query. */
@@ -11,48 +12,55 @@ interface KnownExecution {
   readonly id: bigint;
   /** Final once the execution has events. */
   readonly cluster: string;
+  /** `namespace/name` of the execution's resource. */
+  readonly workflowKey: string;
+}
+
+/** Execution and sender of an event. */
+export interface Reported {
+  readonly execution: executionIds.ExecutionName;
+  readonly cluster?: string | undefined;
+  readonly workflowKey?: string | undefined;
 }
 
 /** Cache of the row ids of executions by name. Ids never change. */
 export class ExecutionIds {
   readonly #known = new BoundedMap<string, KnownExecution>(CAPACITY);
 
-  /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
-  async resolve(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
-    const unknown = new Map<string, executionIds.ExecutionName>();
-    for (const name of names) {
-      const key = keyOf(name);
-      if (!this.#known.has(key)) unknown.set(key, name);
-    }
-    if (unknown.size > 0) await this.#load(db, [...unknown.values()]);
-    return names.map((name) => this.#known.get(keyOf(name))?.id);
-  }
+  /** `namespaceTemplate`: template of the namespace of a project and domain. */
+  constructor(private readonly namespaceTemplate: string) {}
 
   /**
-   * Returns the indexes of items from another data plane than their execution's. Call it after
-   * `resolve`.
+   * Returns the id of each event's execution, in order; undefined where the execution does not
+   * exist (yet), "foreign" where another data plane or another resource than the execution's sent
+   * the event.
    */
-  async findWrongCluster(
-    db: Queryable,
-    reported: readonly { readonly execution: executionIds.ExecutionName; readonly cluster?: string | undefined }[],
-  ): Promise<ReadonlySet<number>> {
-    const isElsewhere = (index: number): boolean => {
-      const { execution, cluster } = reported[index] as (typeof reported)[number];
-      const known = cluster === undefined ? undefined : this.#known.get(keyOf(execution))?.cluster;
-      // An execution from the time of a single data plane has no cluster.
-      return known !== undefined && known !== "" && known !== cluster;
-    };
-    const suspects = [...reported.keys()].filter(isElsewhere);
-    if (suspects.length === 0) return new Set();
-    // The execution may have moved to another cluster since it was cached, before its launch.
-    await this.#load(
-      db,
-      suspects.flatMap((index) => reported[index]?.execution ?? []),
-    );
-    return new Set(suspects.filter(isElsewhere));
+  async resolve(db: Queryable, reported: readonly Reported[]): Promise<readonly (bigint | "foreign" | undefined)[]> {
+    const keys = reported.map(({ execution }) => keyOf(execution));
+    await this.#load(db, reported, (_, index) => !this.#known.has(keys[index] as string));
+    const isElsewhere = ({ cluster }: Reported, index: number): boolean => !isOwnCluster(this.#known.get(keys[index] as string), cluster);
+    // An execution may have moved to another cluster since it was cached, before its launch.
+    await this.#load(db, reported, isElsewhere);
+    return reported.map(({ cluster, workflowKey }, index) => {
+      const known = this.#known.get(keys[index] as string);
+      if (known === undefined) return undefined;
+      const isOwn = isOwnCluster(known, cluster) && (workflowKey === undefined || workflowKey === known.workflowKey);
+      return isOwn ? known.id : "foreign";
+    });
   }
 
-  async #load(db: Queryable, names: readonly executionIds.ExecutionName[]): Promise<void> {
-    for (const row of await executionQueries.findExecutionIds(db, names)) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
+  /** Loads the executions of the chosen events. */
+  async #load(db: Queryable, reported: readonly Reported[], isChosen: (event: Reported, index: number) => boolean): Promise<void> {
+    const names = new Map(reported.filter(isChosen).map(({ execution }) => [keyOf(execution), execution]));
+    if (names.size === 0) return;
+    for (const row of await executionQueries.findExecutionIds(db, [...names.values()])) {
+      const { id, cluster, project, domain, name } = row;
+      this.#known.set(keyOf(row), { id, cluster, workflowKey: `${namespaceOf(this.namespaceTemplate, project, domain)}/${name}` });
+    }
   }
+}
+
+/** An execution from the time of a single data plane has no cluster. */
+function isOwnCluster(known: KnownExecution | undefined, cluster: string | undefined): boolean {
+  return known === undefined || cluster === undefined || known.cluster === "" || known.cluster === cluster;
 }

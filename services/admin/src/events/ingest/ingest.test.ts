@@ -112,8 +112,7 @@ const recorder = () => {
   const refused: DecodedEvent[] = [];
   const deps = {
     db,
-    ids: new ExecutionIds(),
-    namespaceTemplate: config.namespaceTemplate,
+    ids: new ExecutionIds(config.namespaceTemplate),
     onRejected: (item: DecodedEvent) => refused.push(item),
   };
   return { refused, record: (items: readonly DecodedEvent[]) => recordBatch(deps, items) };

@@ -1,7 +1,6 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { namespaceOf } from "../../platform/index.js";
 import { recheckAllTerminalMark, recordActivity, type executionIds, nonTerminalRows } from "../../executions/index.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { DecodedEvent, Outcome, BatchItem } from "../decoded-event.js";
@@ -13,8 +12,6 @@ import { recordWorkflows } from "./record-workflows.js";
 export interface BatchDeps {
   readonly db: Queryable;
   readonly ids: ExecutionIds;
-  /** Template of the namespace of a project and domain. */
-  readonly namespaceTemplate: string;
   /**
    * Backfills nodes and attempts from the resources before the terminal states of their executions
    * are stored; returns the executions for which that fails now.
@@ -51,11 +48,7 @@ type OfKind<Kind extends DecodedEvent["kind"]> = BatchItem<Extract<DecodedEvent,
  */
 export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[], mayDefer: MayDefer = () => false): Promise<BatchResult> {
   const outcomes: Outcome[] = items.map(() => "recorded");
-  const ids = await deps.ids.resolve(
-    deps.db,
-    items.map(({ execution }) => execution),
-  );
-  const foreign = await deps.ids.findWrongCluster(deps.db, items);
+  const ids = await deps.ids.resolve(deps.db, items);
   const workflows: OfKind<"workflow">[] = [];
   const nodes: OfKind<"node">[] = [];
   const tasks: OfKind<"task">[] = [];
@@ -63,7 +56,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
   for (const [index, item] of items.entries()) {
     const executionId = ids[index];
     if (executionId === undefined) outcomes[index] = "unknown";
-    else if (foreign.has(index) || !isOwn(deps.namespaceTemplate, item)) outcomes[index] = "foreign";
+    else if (executionId === "foreign") outcomes[index] = "foreign";
     else if (item.kind === "workflow") workflows.push({ index, executionId, item });
     else if (item.kind === "node") nodes.push({ index, executionId, item });
     else if (item.kind === "notice") notices.push({ index, executionId, item });
@@ -102,15 +95,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
     deps.db,
     endings.filter((placed) => !deferred.has(placed)).map(({ executionId }) => executionId),
   );
-  return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
-}
-
-/**
- * True when the execution's own resource reports the event: one in another namespace is not
- * trusted.
- */
-function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: DecodedEvent): boolean {
-  return workflowKey === undefined || workflowKey === `${namespaceOf(namespaceTemplate, project, domain)}/${name}`;
+  return { outcomes, ended, changed: [...new Set(ids.filter((id) => typeof id === "bigint"))] };
 }
 
 /**

@@ -48,8 +48,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const refusals = new Map<DecodedEvent, string>();
   const batch: BatchDeps = {
     db,
-    ids: new ExecutionIds(),
-    namespaceTemplate: deps.config.namespaceTemplate,
+    ids: new ExecutionIds(deps.config.namespaceTemplate),
     completeEnds: (executionIds) => completeFromResources(deps, executionIds),
     onRejected: (item, error) => {
       logger.error({ ...describe(item), error: String(error) }, "event stored as a dead letter: the database rejects it");
@@ -137,7 +136,16 @@ function acknowledge({ logger, backoff, orphans }: AckDeps, { message, item, out
 }
 
 function keyOf(item: DecodedEvent): string {
-  return `${JSON.stringify(describe(item))} ${item.order}`;
+  const { kind, execution, order } = item;
+  const event = `${kind} ${order} ${execution.project}/${execution.domain}/${execution.name}`;
+  switch (item.kind) {
+    case "node":
+      return `${event}/${item.nodeId}`;
+    case "task":
+      return `${event}/${item.key.nodeId}/${item.key.retryAttempt}`;
+    default:
+      return event;
+  }
 }
 
 function describe(item: DecodedEvent): Record<string, unknown> {

@@ -36,7 +36,7 @@ const names = offloadNames(config);
 const logger = createLogger({ service: "test", level: "silent" });
 const bus = { publishEphemeral: () => undefined } as unknown as Bus;
 const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
-const ids = new ExecutionIds();
+const ids = new ExecutionIds(config.namespaceTemplate);
 const nothing = { head: () => Promise.resolve(undefined) } as unknown as BlobStore;
 let database: AdminDatabase;
 let db: Database;
@@ -87,7 +87,6 @@ const record = (items: readonly DecodedEvent[], mayHold = false) =>
     {
       db,
       ids,
-      namespaceTemplate: config.namespaceTemplate,
       onRejected: () => undefined,
       completeEnds: (executionIds) => completeFromResources(resourceDeps(), executionIds),
     },

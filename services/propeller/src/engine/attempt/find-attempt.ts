@@ -24,6 +24,9 @@ export function findAttempt(root: Scope, { nodePath, event }: TaskEvent): Report
 
 /** Finds the node on a path or, where the graph below it is gone, its last existing ancestor. */
 function findNode(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
+  // Most nodes are in the graph of the execution itself.
+  const top = root.nodes.get(path);
+  if (top !== undefined) return { node: top, exact: true };
   let scope: Scope | undefined = root;
   let node: RuntimeNode | undefined;
   for (const id of path.split("/")) {

@@ -1,15 +1,14 @@
-import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain/phase";
+import { isTerminalNode, isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain/phase";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd/status";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
 import { executionDataDir, outputsUri } from "../graph/paths.js";
 import { boundMessage } from "../errors/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
-import type { Scope } from "../graph/runtime.js";
+import { NOT_STARTED, type Scope } from "../graph/runtime.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339, republishedAtMs, rfc3339Seconds } from "../time/rfc3339.js";
 import { withoutEndStatusFields } from "../status/end-status-fields.js";
 import { jsonSize } from "../status/json-size.js";
-import { statusesOf } from "../status/node-statuses.js";
 import { countPublishedEnds } from "../status/published-ends.js";
 import { decodeOutputs } from "../data/outputs.js";
 import type { EffectTiming } from "../state/effect-buffer.js";
@@ -151,16 +150,24 @@ export function requestFinalization(state: RunState): void {
  * store stay there.
  */
 function finalStatusFits(state: RunState): boolean {
-  return state.status.slices === undefined || jsonSize(finalStatuses(statusesOf(state.root))) <= state.config.maxInlineStatusBytes;
+  if (state.status.slices === undefined) return true;
+  const { maxInlineStatusBytes } = state.config;
+  return finalStatusBytes(state.root, maxInlineStatusBytes) <= maxInlineStatusBytes;
 }
 
-function finalStatuses(statuses: Readonly<Record<string, NodeStatus>>): Record<string, NodeStatus> {
-  return Object.fromEntries(Object.entries(statuses).map(([id, status]) => [id, finalStatus(status)]));
-}
-
-function finalStatus(status: NodeStatus): NodeStatus {
-  const own = withoutEndStatusFields(status);
-  return own.subNodeStatus === undefined ? own : { ...own, subNodeStatus: finalStatuses(own.subNodeStatus) };
+/**
+ * Bytes of the statuses of a graph's nodes in Go Flyte's final form, approximately; any number
+ * above `max` when they have more.
+ */
+function finalStatusBytes({ nodes }: Scope, max: number): number {
+  let bytes = 0;
+  for (const [id, { status, childScope }] of nodes) {
+    if (status === NOT_STARTED) continue;
+    bytes += id.length + jsonSize(withoutEndStatusFields(status));
+    if (childScope !== undefined && !isTerminalNode(status.phase)) bytes += finalStatusBytes(childScope, max - bytes);
+    if (bytes > max) break;
+  }
+  return bytes;
 }
 
 function removeEndStatusFields(state: RunState, { nodes }: Scope): void {

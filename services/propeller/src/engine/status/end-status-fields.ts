@@ -50,13 +50,16 @@ export function deckOfEnd({ deckUri }: NodeStatus, attemptDir: string): string |
   return deckUri.includes("://") ? deckUri : `${attemptDir}/${deckUri}`;
 }
 
+const END_STATUS_FIELDS = ["outputs", "catalog", "childExecution", "deckUri", "startedAt", "subNodeStatus"] as const;
+
 /**
  * Status of a node as Go Flyte leaves it: without the facts kept until the execution's end was
  * recorded. Returns the same object when there are none.
  */
 export function withoutEndStatusFields(status: NodeStatus): NodeStatus {
   if (!isTerminalNode(status.phase)) return status;
-  const { outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus, ...rest } = status;
-  const facts = [outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus];
-  return facts.every((fact) => fact === undefined) ? status : rest;
+  if (END_STATUS_FIELDS.every((name) => status[name] === undefined)) return status;
+  const own: { -readonly [Name in keyof NodeStatus]: NodeStatus[Name] } = { ...status };
+  for (const name of END_STATUS_FIELDS) delete own[name];
+  return own;
 }

@@ -14,8 +14,16 @@ let lastText = "";
 
 /** Time with milliseconds, for fields that Kubernetes does not read. */
 export function rfc3339Millis(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastMsText = new Date(ms).toISOString();
+  }
+  return lastMsText;
 }
+
+// The changes of one reconcile have the same time.
+let lastMs = Number.NaN;
+let lastMsText = "";
 
 /** Milliseconds since the epoch; undefined for an absent or malformed time. */
 export function fromRfc3339(text: string | undefined): number | undefined {

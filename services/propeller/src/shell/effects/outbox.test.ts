@@ -41,7 +41,8 @@ async function rest(started: readonly string[]): Promise<void> {
 }
 
 test("starts a few effects at once, and many in order, alternating with other workflows", async () => {
-  const { outbox, started, of } = stage();
+  const { outbox, started, of, state } = stage();
+  state.shared = true;
   outbox.execute(
     "large",
     Array.from({ length: 50_000 }, (_, index) => readLiteral(index)),

@@ -35,8 +35,11 @@ interface EffectQueue {
 const MAX_IMMEDIATE = 64;
 /** Effects of one workflow before the next workflow continues. */
 const MAX_BURST = 16;
-/** Time after which the outbox yields to the event loop, ms. */
-const MAX_BLOCKING_MS = 2;
+/**
+ * Time after which the outbox yields to the event loop, ms. Messages of one turn share batches, so
+ * a turn is longer while no other workflow waits for it.
+ */
+const MAX_BLOCKING_MS = { alone: 20, shared: 2 };
 /** Queue length of a workflow at which its graph starts no further nodes. */
 const MAX_QUEUED = 1_000;
 const RECHECK_MS = 500;
@@ -69,7 +72,7 @@ export class Outbox {
     let queue = this.#queues.get(key);
     let started = 0;
     if (effects.length <= MAX_IMMEDIATE && (queue === undefined || queue.effects.length === 0)) {
-      const until = performance.now() + MAX_BLOCKING_MS;
+      const until = performance.now() + MAX_BLOCKING_MS.shared;
       for (; started < effects.length && performance.now() < until; started++) {
         const effect = effects[started] as Effect;
         // The run is lost with its shard; the new holder derives the effects again.
@@ -152,12 +155,14 @@ export class Outbox {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    for (let until = performance.now() + MAX_BLOCKING_MS; this.#ready.size > 0; ) {
+    for (let since = performance.now(); this.#ready.size > 0; ) {
       const [queue] = this.#ready;
-      if (queue !== undefined) this.#startNext(queue);
-      if (performance.now() < until) continue;
+      if (queue === undefined) break;
+      this.#startNext(queue);
+      const shared = this.#ready.size > 1 || this.options.isShared(queue.key);
+      if (performance.now() < since + MAX_BLOCKING_MS[shared ? "shared" : "alone"]) continue;
       await nextTurn();
-      until = performance.now() + MAX_BLOCKING_MS;
+      since = performance.now();
     }
     this.#running = false;
   }
