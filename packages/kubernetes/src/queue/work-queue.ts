@@ -1,5 +1,14 @@
 import { BinaryHeap, systemTime, type Time } from "@flyte-ts/async";
 
+/** A key that is added at a time. */
+interface DelayedKey {
+  /** Time at which the key is added, ms; `Infinity` for never. */
+  at: number;
+  /** Time at which the timer fires, ms: `at` or earlier. */
+  firesAt: number;
+  cancel: () => void;
+}
+
 interface QueueEntry {
   readonly key: string;
   /** Virtual time at which the key may be worked on. */
@@ -34,8 +43,8 @@ export class WorkQueue {
   /** Virtual times at which the last turns of keys ended. */
   readonly #virtualFinish = new Map<string, number>();
   readonly #dirty = new Set<string>();
-  readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
-  readonly #getters: (() => void)[] = [];
+  readonly #delayed = new Map<string, DelayedKey>();
+  #onAvailable: (() => void) | undefined;
   /** The key taken last, and the last other key before it. */
   #last: { readonly key: string; at: number } | undefined;
   #lastOther: { readonly key: string; at: number } | undefined;
@@ -70,22 +79,45 @@ export class WorkQueue {
     if (this.#queued.has(key)) return;
     this.#queued.set(key, this.time.now());
     this.#entries.push({ key, virtualStart: Math.max(this.#virtualTime, this.#virtualFinish.get(key) ?? 0), order: this.#added++ });
-    this.#getters.shift()?.();
+    this.#onAvailable?.();
   }
 
   /** Adds the key at a time, ms since the epoch; the earliest of several counts. */
   addAt(key: string, at: number): void {
     if (this.#closed) return;
-    const known = this.#delayed.get(key);
-    if (known !== undefined) {
-      if (known.at <= at) return;
-      known.cancel();
+    if ((this.#delayed.get(key)?.at ?? Number.POSITIVE_INFINITY) > at) this.rescheduleAt(key, at);
+  }
+
+  /**
+   * Replaces the time at which the key is added, ms since the epoch. A timer that fires before is
+   * kept: a busy key moves its time at every turn.
+   */
+  rescheduleAt(key: string, at: number): void {
+    if (this.#closed) return;
+    const delayed = this.#delayed.get(key);
+    if (delayed !== undefined && delayed.firesAt <= at) {
+      delayed.at = at;
+      return;
     }
-    const cancel = this.time.schedule(Math.max(at - this.time.now(), 0), () => {
-      this.#delayed.delete(key);
-      this.add(key);
-    });
-    this.#delayed.set(key, { at, cancel });
+    delayed?.cancel();
+    this.#delayed.set(key, { at, firesAt: at, cancel: this.#startTimer(key, at) });
+  }
+
+  #startTimer(key: string, at: number): () => void {
+    return this.time.schedule(Math.max(at - this.time.now(), 0), () => this.#onTimer(key));
+  }
+
+  #onTimer(key: string): void {
+    const delayed = this.#delayed.get(key);
+    if (delayed === undefined) return;
+    const { at, firesAt } = delayed;
+    if (at > firesAt) {
+      delayed.firesAt = at;
+      delayed.cancel = this.#startTimer(key, at);
+      return;
+    }
+    this.#delayed.delete(key);
+    this.add(key);
   }
 
   /** Cancels the timer of a key. */
@@ -128,12 +160,9 @@ export class WorkQueue {
     return other !== undefined && this.time.now() - other.at < CONTENTION_WINDOW_MS;
   }
 
-  /**
-   * Resolves when a key is queued, or when the queue is closed. Another caller may take it first.
-   */
-  waitUntilNonEmpty(): Promise<void> {
-    if (this.#closed || this.#queued.size > 0) return Promise.resolve();
-    return new Promise((resolve) => this.#getters.push(resolve));
+  /** Sets the listener that is called whenever a key was queued. */
+  setListener(onAvailable: () => void): void {
+    this.#onAvailable = onAvailable;
   }
 
   /** @param usedMs time for which the key occupied the worker */
@@ -157,6 +186,5 @@ export class WorkQueue {
     this.#delayed.clear();
     this.#queued.clear();
     while (this.#entries.pop() !== undefined);
-    for (const getter of this.#getters.splice(0)) getter();
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { WorkQueue } from "./work-queue.js";
 
@@ -23,16 +22,21 @@ const MAX_BLOCKING_MS = { fewKeys: 4, manyKeys: 20 };
 /** Number of waiting keys that counts as many. */
 const MANY_KEYS = 16;
 
-/** A bounded number of workers that take keys from a queue; two never have the same key. */
+/**
+ * Works on a bounded number of keys of a queue at a time; never twice on the same key. Takes keys
+ * as long as a turn of the event loop has time left, so that the queue chooses only when there is
+ * time.
+ */
 export class WorkerPool {
-  readonly #workers: Promise<void>[] = [];
   #busy = 0;
   /** Time used since the last yield. */
   #usedMs = 0;
-  #yielding: Promise<void> | undefined;
+  #scheduled = false;
+  #onIdle: (() => void) | undefined;
 
   constructor(private readonly options: WorkerPoolOptions) {
-    for (let i = 0; i < options.workers; i++) this.#workers.push(this.#run());
+    options.queue.setListener(() => this.#schedule());
+    this.#schedule();
   }
 
   get idleWorkers(): number {
@@ -42,46 +46,63 @@ export class WorkerPool {
   /** Takes no further keys and resolves when the running rounds have ended. */
   async stop(): Promise<void> {
     this.options.queue.close();
-    await Promise.all(this.#workers);
+    if (this.#busy > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  async #run(): Promise<void> {
-    const { queue } = this.options;
-    while (!queue.closed) {
-      if (queue.depth === 0) await queue.waitUntilNonEmpty();
-      // Many workers may arrive at once: none takes a key when the turn is used up, so that the
-      // queue chooses only when there is time.
-      else if (this.#usedMs >= this.#maxBlockingMs) await (this.#yielding ??= this.#yield());
-      else await this.#process(queue.get() as string);
-    }
+  /** Takes keys when the caller has returned, so that all keys it adds are queued. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(this.#takeKeys);
   }
+
+  readonly #takeKeys = (): void => {
+    const { queue, workers } = this.options;
+    this.#scheduled = false;
+    while (queue.depth > 0 && this.#busy < workers) {
+      if (this.#usedMs >= this.#maxBlockingMs) {
+        this.#yield();
+        return;
+      }
+      this.#process(queue.get() as string);
+    }
+  };
 
   get #maxBlockingMs(): number {
     return this.options.queue.depth >= MANY_KEYS ? MAX_BLOCKING_MS.manyKeys : MAX_BLOCKING_MS.fewKeys;
   }
 
-  async #yield(): Promise<void> {
-    await turn();
-    this.#usedMs = 0;
-    this.#yielding = undefined;
+  /** Takes further keys after a turn of the event loop. */
+  #yield(): void {
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#usedMs = 0;
+      this.#takeKeys();
+    });
   }
 
-  async #process(key: string): Promise<void> {
-    const { queue, reconcile, onError, logger } = this.options;
+  #process(key: string): void {
     const startedAt = performance.now();
-    let usedMs = 0;
     this.#busy++;
+    const reconciling = this.#reconcile(key);
+    const usedMs = performance.now() - startedAt;
+    this.#usedMs += usedMs;
+    void reconciling.then(() => {
+      this.#busy--;
+      this.options.queue.done(key, usedMs);
+      if (this.#busy === 0) this.#onIdle?.();
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when the key is processed, or when its failure is reported. */
+  async #reconcile(key: string): Promise<void> {
+    const { reconcile, onError, logger } = this.options;
     try {
-      const reconciling = reconcile(key);
-      usedMs = performance.now() - startedAt;
-      this.#usedMs += usedMs;
-      await reconciling;
+      await reconcile(key);
     } catch (error) {
       logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "reconcile failed");
       onError(key, error);
-    } finally {
-      this.#busy--;
-      queue.done(key, usedMs);
     }
   }
 }

@@ -22,6 +22,10 @@ interface PendingPublish extends PublishRequest {
   readonly reject: (error: Error) => void;
 }
 
+function isWanted({ shouldSend }: PublishRequest): boolean {
+  return shouldSend?.() ?? true;
+}
+
 /** A single message or several of one subject, as passed to `send`. */
 export interface Batch {
   /** Encodes the messages that are not cancelled. */
@@ -87,8 +91,9 @@ export class BatchPublisher {
   async #sendNext(): Promise<void> {
     let messages = this.#nextBatch();
     const shouldSend = () => {
+      if (messages.every(isWanted)) return messages.length > 0;
       messages = messages.filter((message) => {
-        if (message.shouldSend?.() ?? true) return true;
+        if (isWanted(message)) return true;
         message.reject(new PublishCancelled());
         return false;
       });

@@ -98,7 +98,7 @@ export class Controller {
       queue: this.#queue,
       workers,
       logger,
-      reconcile: async (key) => this.#shardOf(key)?.reconcile(key),
+      reconcile: (key) => this.#shardOf(key)?.reconcile(key) ?? Promise.resolve(),
       onError: (key, error) => {
         metrics.reconcileErrors.inc();
         this.#shardOf(key)?.onReconcileError(key, error);

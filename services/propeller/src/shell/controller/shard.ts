@@ -213,7 +213,7 @@ export class Shard {
     if (!this.#isStarted || this.#isStopped || !this.options.holdsShard()) return;
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined || this.#finishedKeys.has(key)) return this.#forgetKey(key);
-    const end = this.options.metrics.reconcileSeconds.startTimer();
+    const startedAt = performance.now();
     const active = this.#runs.get(key) ?? (await this.#loadRun(key));
     if (active === undefined) return;
     const now = this.options.now();
@@ -229,7 +229,7 @@ export class Shard {
     const mayStart = () => active.run.needsCapacity && this.options.effects.hasCapacity(key) && this.options.now() < until;
     for (let batches = 0; batches < MAX_START_BATCHES && mayStart(); batches++) this.#applyObservation(active, { kind: "capacity" });
     this.#scheduleWriteAndTimers(key, active);
-    end();
+    this.options.metrics.reconcileSeconds.observe((performance.now() - startedAt) / 1_000);
   }
 
   /**
@@ -419,12 +419,11 @@ export class Shard {
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
-    this.options.queue.cancelDelayed(key);
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
     const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
     const { nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
-    this.options.queue.addAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
+    this.options.queue.rescheduleAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
   }
 
   /** Enqueues the workflow when there is capacity. */
