@@ -44,6 +44,28 @@ test("addAt keeps the earliest of several times", async () => {
   expect(queue.latencyMs).toBe(5);
 });
 
+test("rescheduleAt moves a key's time, earlier and later, and the key is added once", async () => {
+  const time = new ManualTime(new Date(0));
+  const queue = new WorkQueue(time);
+  queue.rescheduleAt("a", 50);
+  queue.rescheduleAt("a", 80);
+  await time.advance(79);
+  expect(queue.depth).toBe(0);
+  await time.advance(1);
+  expect(queue.depth).toBe(1);
+  queue.get();
+  queue.done("a");
+  queue.rescheduleAt("a", 200);
+  queue.rescheduleAt("a", 300);
+  queue.addAt("a", 100);
+  await time.advance(20);
+  expect(queue.depth).toBe(1);
+  queue.get();
+  queue.done("a");
+  await time.advance(300);
+  expect(queue.depth).toBe(0);
+});
+
 test("a key that used less time comes before one that used more, and none starves", () => {
   const queue = new WorkQueue();
   const turns: string[] = [];

@@ -243,6 +243,42 @@ describe("AttemptController", () => {
     expect(told().at(-1)?.[0]).toBe("ABORTED");
   });
 
+  /** Sends a request to abort all attempts of the sample's workflow. */
+  const abortAll = (workflowKey = request.workflowKey) =>
+    send(DesiredState.ABORT_ALL, { workflowKey, generatedName: "", id: undefined, template: undefined });
+
+  it("aborts a requeued request with the other attempts of its workflow", async () => {
+    let tries = 0;
+    await serve({
+      reconcile: () => {
+        tries++;
+        throw new RetryLater("quota");
+      },
+    });
+    await send(DesiredState.RUN);
+    await abortAll("another/workflow");
+    expect(told().at(-1)?.[0]).toBe("QUEUED");
+    await abortAll();
+    await clock.advance(600_000);
+    expect(tries).toBe(1);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
+    expect(bus.unacknowledged).toBe(0);
+  });
+
+  it("aborts an attempt that was being started, and acknowledges the abort of its workflow after that", async () => {
+    let start: () => void = () => undefined;
+    await serve({ reconcile: () => new Promise((resolve) => (start = () => resolve({ phase: "RUNNING" }))) });
+    await send(DesiredState.RUN);
+    await abortAll();
+    expect(bus.unacknowledged).toBe(2);
+    start();
+    await settlePromises();
+    expect(told().map(([phase]) => phase)).toEqual(["RUNNING", "ABORTED"]);
+    await bus.redeliver();
+    await settlePromises();
+    expect(bus.unacknowledged).toBe(0);
+  });
+
   it("does not retry a request that fails while the service stops, and leaves it on the bus", async () => {
     let tries = 0;
     let fail: () => void = () => undefined;

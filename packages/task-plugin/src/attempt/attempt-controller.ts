@@ -33,6 +33,14 @@ export interface AttemptControllerDeps {
 // Larger last events of terminal attempts are rebuilt rather than kept.
 const MAX_CACHED_EVENT_BYTES = 4 * 1024;
 
+/** An accepted request that is not yet handled. */
+interface PendingRequest {
+  /** The newest one of the attempt. */
+  request: TaskRequest;
+  /** Time at which the first of the attempt's pending requests was accepted, ms. */
+  readonly since: number;
+}
+
 /**
  * Passes requests to the plugin and publishes the resulting events. The rules:
  *
@@ -53,11 +61,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   readonly #cache: AttemptCache;
   #stopped = false;
   readonly #inProgress = new Set<Promise<void>>();
-  /**
-   * Attempts with accepted requests that are not yet handled, and the time, ms, at which the first
-   * of those requests was accepted; oldest first.
-   */
-  readonly #pendingSince = new Map<AttemptRecord, number>();
+  /** Attempts with accepted requests that are not yet handled, oldest first. */
+  readonly #pending = new Map<AttemptRecord, PendingRequest>();
 
   constructor(private readonly deps: AttemptControllerDeps) {
     this.#cache = new AttemptCache({ maxTerminal: deps.maxTerminalAttempts, maxEventBytes: MAX_CACHED_EVENT_BYTES });
@@ -74,8 +79,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
 
   /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestPendingMs(): number {
-    const [oldest] = this.#pendingSince.values();
-    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now() - oldest);
+    const [oldest] = this.#pending.values();
+    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now() - oldest.since);
   }
 
   /** Accepts a request and handles it asynchronously. */
@@ -116,12 +121,12 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   }
 
   async #abortAll(request: TaskRequest, message: BusMessage): Promise<void> {
-    const { plugin, logger, metrics, random } = this.deps;
+    const { logger, metrics, random } = this.deps;
     metrics?.requests.inc({ desired: DesiredState[request.desired] });
     try {
-      const attempts = (await plugin.listAttempts?.(request)) ?? [];
+      const attempts = await this.#listAttempts(request);
       await Promise.all(attempts.map((attempt) => this.#abortOne(attempt, request)));
-      const remaining = attempts.length === 0 ? [] : ((await plugin.listAttempts?.(request)) ?? []);
+      const remaining = attempts.length === 0 ? [] : await this.#listAttempts(request);
       if (remaining.length === 0) return message.ack();
       logger.info(
         { workflow: request.workflowKey, attempts: remaining.length },
@@ -134,6 +139,19 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       else logger.warn({ workflow, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
     }
     message.nak(redeliveryDelay(message.deliveries - 1, random));
+  }
+
+  /**
+   * Lists the workflow's attempts that may run: those that the plugin finds, and those whose
+   * requests are not yet handled, because they wait for a quota or are being started.
+   */
+  async #listAttempts(request: TaskRequest): Promise<readonly TaskRequest[]> {
+    const attempts = new Map<string, TaskRequest>();
+    for (const [{ key }, { request: pending }] of this.#pending) {
+      if (pending.workflowKey === request.workflowKey && pending.owner?.uid === request.owner?.uid) attempts.set(key, pending);
+    }
+    for (const attempt of (await this.deps.plugin.listAttempts?.(request)) ?? []) attempts.set(attemptKey(attempt), attempt);
+    return [...attempts.values()];
   }
 
   /** An attempt without a known task is aborted without an event, which could not name it. */
@@ -154,7 +172,9 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       return;
     }
     record.desiredRank = rank;
-    if (!this.#pendingSince.has(record)) this.#pendingSince.set(record, this.deps.clock.now());
+    const pending = this.#pending.get(record);
+    if (pending === undefined) this.#pending.set(record, { request, since: this.deps.clock.now() });
+    else pending.request = request;
     record.cancelRetry?.();
     record.cancelRetry = undefined;
     if (record.inProgress) {
@@ -178,7 +198,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     this.deps.metrics?.requests.inc({ desired: DesiredState[delivery.request.desired] });
     try {
       await this.#handle(record, delivery.request);
-      this.#pendingSince.delete(record);
+      this.#pending.delete(record);
       delivery.message?.ack();
     } catch (error) {
       await this.#requeue(record, delivery, error).catch((publishError: unknown) => {
@@ -238,7 +258,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     const delay = retryLater?.retryAfterMs ?? redeliveryDelay(retries, random);
     if (request.desired === DesiredState.FINALIZE) {
       // Returns the request to the bus, so that it is no longer pending in this process.
-      this.#pendingSince.delete(record);
+      this.#pending.delete(record);
       message?.nak(delay);
       return;
     }
