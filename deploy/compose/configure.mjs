@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { authorizationBlock } from "../bus/nats-config.mjs";
 import { addPluginUser } from "../bus/plugin-users.mjs";
 
 /** User of the services' containers. */
@@ -73,8 +74,7 @@ const files = {
     "port: 4222",
     'http: "127.0.0.1:8222"',
     "jetstream { store_dir: /data }",
-    // The server's configuration format accepts JSON.
-    `authorization: ${JSON.stringify({ users: Object.entries(busUsers).map(([user, permissions]) => ({ user, password: busPasswords[user], permissions })) })}`,
+    authorizationBlock(busUsers, busPasswords),
     "",
   ].join("\n"),
   // The console uses the API's address.

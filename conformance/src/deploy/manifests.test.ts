@@ -27,7 +27,7 @@ const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
   "overlay single-cluster-sign-in with all components": () =>
     buildOverlay("single-cluster-sign-in", {
       components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs", "gcs-key"],
-      resources: more,
+      resources: ["nats", ...more],
     }),
   "the chart with the same values": () => {
     const parts = ["clusterResources", "kubeconfigs", "gcsKey", ...more].map((part) => `parts.${part}=true`).join();
