@@ -6,8 +6,9 @@ const admin = process.env["FLYTE_TS_ADMIN"] ?? "http://localhost:30080";
 
 /** Libraries that every page needs. */
 const LIBRARIES = /@tanstack\/(?!react-virtual|virtual)|node_modules\/(react|scheduler|use-sync-external-store)/;
-/** Parts that all pages share. */
-const SHARED = /console\/src\/(control\/(?!dialog|menu)|format|api|app|literal\/literal-text|entity|execution-list|frame\/(?!palette))/;
+/** Parts that all pages share, and small ones that would be files of their own. */
+const SHARED =
+  /console\/src\/(control\/(?!dialog|menu)|format|api|app|route|literal\/literal-text|entity|execution-list|frame\/(?!palette)|session\/(hold-connection|connection-share|renew-stream)|timeline\/hook\/use-(canvas|gestures)|node-table\/table\/node-state|page\/home\/summary|command\/shell)/;
 
 /** Scripts and styles that each page needs before it draws. */
 const STARTING = /(libraries|shared|start-app)-[^/]*\.(js|css)$/;
@@ -57,7 +58,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // The entry needs it before the others are there.
-            { name: "load-module", test: /vite\/preload-helper/, priority: 2 },
+            { name: "load-module", test: /vite\/preload-helper|rolldown\/runtime/, priority: 2 },
             { name: "libraries", test: LIBRARIES, priority: 1 },
             { name: "shared", test: SHARED },
           ],

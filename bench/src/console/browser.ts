@@ -44,16 +44,45 @@ const TIMEOUT_MS = 60_000;
  *
  * @throws Error when it does not hold in a minute.
  */
-export async function firstFrame(page: Page, expression: string): Promise<number> {
-  const at = (await page.evaluate(`new Promise((resolve) => {
-    const look = () => {
+export function firstFrame(page: Page, expression: string): Promise<number> {
+  return pageTime(
+    page,
+    expression,
+    `const look = () => {
       if (${expression}) resolve(performance.now());
-      else if (performance.now() > ${TIMEOUT_MS}) resolve(-1);
       else requestAnimationFrame(look);
     };
-    look();
-  })`)) as number;
-  if (at < 0) throw new Error(`the page did not show in a minute: ${expression}`);
+    look();`,
+  );
+}
+
+/**
+ * Resolves to the time of a mark that the page sets, ms since the navigation.
+ *
+ * @throws Error when it is not set in a minute.
+ */
+export function markTime(page: Page, name: string): Promise<number> {
+  return pageTime(
+    page,
+    name,
+    `new PerformanceObserver((list) => {
+      const [mark] = list.getEntriesByName(${JSON.stringify(name)});
+      if (mark !== undefined) resolve(mark.startTime);
+    }).observe({ type: "mark", buffered: true });`,
+  );
+}
+
+/**
+ * Runs statements in the page until they call `resolve`. They go to the browser as they are:
+ * Playwright's own evaluation parses 300 KB of scripts first, while the page loads.
+ */
+async function pageTime(page: Page, awaited: string, statements: string): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  const expression = `new Promise((resolve) => { setTimeout(() => resolve(-1), ${TIMEOUT_MS}); ${statements} })`;
+  const { result } = await session.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+  await session.detach();
+  const at = Number(result.value);
+  if (!(at >= 0)) throw new Error(`the page did not show in a minute: ${awaited}`);
   return at;
 }
 

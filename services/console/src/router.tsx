@@ -1,8 +1,18 @@
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import type { QueryClient } from "@tanstack/react-query";
 import { Frame } from "./frame/frame.js";
 import { NotFound, PageError } from "./frame/page-error.js";
-import type { App } from "./app/app.js";
+import {
+  beginExecution,
+  beginExecutions,
+  beginHome,
+  beginLaunchPlan,
+  beginLaunchPlans,
+  beginTask,
+  beginTasks,
+  beginWorkflow,
+  beginWorkflows,
+  type Sources,
+} from "./first-queries.js";
 import { auditSearch, automationSearch } from "./route/automation-search.js";
 import { executionSearch } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
@@ -12,12 +22,7 @@ import { accessSearch, settingsSearch } from "./route/platform-search.js";
 import { parseSearch, stringifySearch } from "./route/search.js";
 import { stockAttempt, stockList, stockVersion } from "./route/stock-path.js";
 
-export interface RouterContext {
-  readonly app: App;
-  readonly queries: QueryClient;
-}
-
-const root = createRootRouteWithContext<RouterContext>()({ component: Frame, notFoundComponent: NotFound, errorComponent: PageError });
+const root = createRootRouteWithContext<Sources>()({ component: Frame, notFoundComponent: NotFound, errorComponent: PageError });
 
 const start = createRoute({
   getParentRoute: () => root,
@@ -48,18 +53,21 @@ const home = createRoute({
   getParentRoute: () => scope,
   path: "/",
   validateSearch: (raw: Record<string, unknown>) => homeSearch.write(homeSearch.read(raw)),
+  loader: beginHome,
   component: lazyRouteComponent(() => import("./page/home/home-page.js"), "HomePage"),
 });
 const executions = createRoute({
   getParentRoute: () => scope,
   path: "/executions",
   validateSearch: (raw: Record<string, unknown>) => executionsSearch.write(executionsSearch.read(raw)),
+  loader: beginExecutions,
   component: lazyRouteComponent(() => import("./page/executions/executions-page.js"), "ExecutionsPage"),
 });
 const execution = createRoute({
   getParentRoute: () => scope,
   path: "/executions/$name",
   validateSearch: (raw: Record<string, unknown>) => executionSearch.write(executionSearch.read(raw)),
+  loader: beginExecution,
   component: lazyRouteComponent(() => import("./page/execution/execution-page.js"), "ExecutionPage"),
 });
 const attempt = createRoute({
@@ -90,36 +98,42 @@ const workflows = createRoute({
   getParentRoute: () => scope,
   path: "/workflows",
   validateSearch: validateList,
+  loader: beginWorkflows,
   component: lazyRouteComponent(() => import("./page/workflow/workflows-page.js"), "WorkflowsPage"),
 });
 const workflow = createRoute({
   getParentRoute: () => scope,
   path: "/workflows/$name",
   validateSearch: validateEntity,
+  loader: beginWorkflow,
   component: lazyRouteComponent(() => import("./page/workflow/workflow-page.js"), "WorkflowPage"),
 });
 const launchPlans = createRoute({
   getParentRoute: () => scope,
   path: "/launchPlans",
   validateSearch: validateList,
+  loader: beginLaunchPlans,
   component: lazyRouteComponent(() => import("./page/launch-plan/launch-plans-page.js"), "LaunchPlansPage"),
 });
 const launchPlan = createRoute({
   getParentRoute: () => scope,
   path: "/launchPlans/$name",
   validateSearch: validateEntity,
+  loader: beginLaunchPlan,
   component: lazyRouteComponent(() => import("./page/launch-plan/launch-plan-page.js"), "LaunchPlanPage"),
 });
 const tasks = createRoute({
   getParentRoute: () => scope,
   path: "/tasks",
   validateSearch: validateList,
+  loader: beginTasks,
   component: lazyRouteComponent(() => import("./page/task/tasks-page.js"), "TasksPage"),
 });
 const task = createRoute({
   getParentRoute: () => scope,
   path: "/tasks/$name",
   validateSearch: validateEntity,
+  loader: beginTask,
   component: lazyRouteComponent(() => import("./page/task/task-page.js"), "TaskPage"),
 });
 const launch = createRoute({
@@ -186,7 +200,7 @@ const pages = [
 const tree = root.addChildren([start, projects, signedIn, stock, scope.addChildren(pages)]);
 
 /** Makes the router of the console, whose paths are those of the stock console. */
-export function createConsoleRouter(context: RouterContext) {
+export function createConsoleRouter(context: Sources) {
   return createRouter({
     routeTree: tree,
     context,

@@ -31,6 +31,7 @@ beforeAll(async () => {
     "assets/only-1.css.gz": gzipSync("a{}"),
     "assets/deep/a b.txt": "named",
     "assets/changed-1.txt": "before",
+    "assets/kept-1.txt": "kept",
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   symlinkSync(join(outside, "secret.txt"), join(folder, "link.txt"));
@@ -165,6 +166,12 @@ test.each([
 test("a file that appeared or changed after the start is not served", async () => {
   expect((await get("/console/assets/changed-1.txt")).status).toBe(404);
   expect((await get("/console/assets/new-1.txt")).status).toBe(404);
+});
+
+test("a file that has been sent is not read again", async () => {
+  expect((await get("/console/assets/kept-1.txt")).body.toString()).toBe("kept");
+  rmSync(join(folder, "assets", "kept-1.txt"));
+  expect((await get("/console/assets/kept-1.txt")).body.toString()).toBe("kept");
 });
 
 test("without a folder there is no console; a folder without an index is an error", async () => {

@@ -16,7 +16,7 @@ test("a page asks for the parts that it shows last, once the worker has answered
   });
   const bars = sliceBars(new TableView(), partsAt(0).bars);
   const answer = () =>
-    worker.onmessage?.({ data: { kind: "shown", shown: { version: 1, rows: [], bars, groups: [], buckets: partsAt(0).buckets } } });
+    worker.onmessage?.({ data: [{ kind: "shown", shown: { version: 1, rows: [], bars, groups: [], buckets: partsAt(0).buckets } }] });
   const asked = () => sent.map((message) => (message.kind === "show" ? message.parts.rows.from : message.kind));
   for (const from of [0, 1, 2]) table.show(partsAt(from));
   expect(asked()).toEqual([0]);

@@ -10,7 +10,7 @@ import type { ExecutionState } from "./wire/read-execution.js";
 
 /** Parts of a Worker that the client needs. */
 export interface NodeTableWorker {
-  onmessage: ((event: { readonly data: WorkerMessage }) => void) | null;
+  onmessage: ((event: { readonly data: readonly WorkerMessage[] }) => void) | null;
   postMessage(message: PageMessage): void;
   terminate(): void;
 }
@@ -70,19 +70,20 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
     if (parts !== undefined) show(parts);
     shown.set({ ...next, rows: keepRows(shown.get()?.rows ?? [], next.rows) });
   };
-  worker.onmessage = ({ data }) => {
-    if (data.kind === "summary") summary.set(data.summary);
-    else if (data.kind === "shown") receiveShown(data.shown);
-    else if (data.kind === "overview") overview.set(data.overview);
-    else if (data.kind === "execution") execution.set(data.execution);
-    else if (data.kind === "live") live.set(data.state);
-    else if (data.kind === "nodes") followed?.(data.nodes);
-    else if (data.kind === "failed") failure.set({ code: data.code, message: data.message });
+  const receive = (message: WorkerMessage): void => {
+    if (message.kind === "summary") summary.set(message.summary);
+    else if (message.kind === "shown") receiveShown(message.shown);
+    else if (message.kind === "overview") overview.set(message.overview);
+    else if (message.kind === "execution") execution.set(message.execution);
+    else if (message.kind === "live") live.set(message.state);
+    else if (message.kind === "nodes") followed?.(message.nodes);
+    else if (message.kind === "failed") failure.set({ code: message.code, message: message.message });
     else {
-      for (const resolve of waiting.get(data.nodeId) ?? []) resolve(data.place);
-      waiting.delete(data.nodeId);
+      for (const resolve of waiting.get(message.nodeId) ?? []) resolve(message.place);
+      waiting.delete(message.nodeId);
     }
   };
+  worker.onmessage = ({ data }) => data.forEach(receive);
   return {
     summary,
     shown,

@@ -37,7 +37,7 @@ test("a page reads a table through a worker, over a connection that breaks", asy
   };
   const session = new TableSession({
     read: createReadStream({ clientOf: () => client, sleep: () => Promise.resolve() }),
-    post: (data) => worker.onmessage?.({ data }),
+    post: (message) => worker.onmessage?.({ data: [message] }),
     now: () => 0,
     schedule: (run) => queueMicrotask(run),
   });

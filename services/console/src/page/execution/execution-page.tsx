@@ -15,6 +15,7 @@ import { Errors, GraphTab, InputsAndOutputs, Settings } from "./lazy-views.js";
 import { errorGroupsQuery, executionQuery } from "./queries.js";
 import { shownTab, TAB_TITLES } from "./shown-tab.js";
 import { TimelineTab } from "./timeline/timeline-tab.js";
+import { useStreamedLook } from "./timeline/use-streamed-look.js";
 import { useTableStream } from "./timeline/use-table-stream.js";
 import { useReadOnChange } from "./timeline/use-read-on-change.js";
 
@@ -33,10 +34,11 @@ export function ExecutionPage() {
   const { data, error, refetch } = useQuery(executionQuery(app, key));
   const client = useTableStream(nodeTablePath(key));
   useReadOnChange(client, key);
-  const failed = data !== undefined && data.row.look.kind === "bad";
-  const hasErrors = failed || data?.row.look.kind === "stop";
-  const tab = shownTab(search.tab, data?.row.look);
-  const failures = useQuery({ ...errorGroupsQuery(app, key, data?.row.look.terminal === true), enabled: hasErrors && tab === "errors" });
+  const streamed = useStreamedLook(client);
+  const look = data?.row.look ?? streamed;
+  const hasErrors = look?.kind === "bad" || look?.kind === "stop";
+  const tab = shownTab(search.tab, look);
+  const failures = useQuery({ ...errorGroupsQuery(app, key, look?.terminal === true), enabled: hasErrors && tab === "errors" });
   const failedNodes = (failures.data?.groups ?? []).reduce((sum, { count = 0 }) => sum + count, 0);
   usePageTitle(name);
   const change = (next: Partial<ExecutionSearch>): void =>

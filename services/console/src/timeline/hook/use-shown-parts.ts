@@ -30,7 +30,9 @@ export function useShownParts({ client, viewport, scrollPx, widthPx, time, hasGr
   const { fromMs, toMs } = hasGroups ? time.window : NO_TIME;
   const { stretches, foldedMs } = time.folds;
   const foldKey = JSON.stringify([stretches, foldedMs]);
+  const isLaidOut = viewport.heightPx > 0;
   useEffect(() => {
+    if (!isLaidOut) return;
     const [folded, length] = JSON.parse(foldKey) as [typeof stretches, number];
     client.show({
       rows: { from: rows.from, to: rows.to },
@@ -38,7 +40,7 @@ export function useShownParts({ client, viewport, scrollPx, widthPx, time, hasGr
       buckets: { fromMs, toMs, count },
       folds: { stretches: folded, foldedMs: length },
     });
-  }, [client, rows.from, rows.to, bars.from, bars.to, level, fromMs, toMs, count, foldKey]);
+  }, [client, isLaidOut, rows.from, rows.to, bars.from, bars.to, level, fromMs, toMs, count, foldKey]);
 }
 
 function rounded({ from, to }: PlaceRange, step: number): PlaceRange {

@@ -43,7 +43,14 @@ export function NodeTree(props: NodeTreeProps) {
   const { label, count, rows, scroller, selected, current, mark, durationText, nowMs, timeText } = props;
   const { onCurrent, onSelect, onExpand, onScroll } = props;
   const prefix = useId();
-  const virtualizer = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: OVERSCAN });
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    // Rows that are there when the tree is drawn first need no second drawing.
+    initialRect: { width: innerWidth, height: innerHeight },
+  });
   const rowAt = (place: number): RowView | undefined => rows[place - (rows[0]?.place ?? 0)];
   const press = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;

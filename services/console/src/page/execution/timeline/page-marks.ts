@@ -1,12 +1,11 @@
+import { afterFrame } from "../../../timeline/hook/use-canvas.js";
+
 /** Sets a performance mark once per page, after the frame that draws the state of now. */
 function markOnce(name: string): () => void {
+  const isSet = (): boolean => performance.getEntriesByName(name).length > 0;
   return () => {
-    if (performance.getEntriesByName(name).length > 0) return;
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        if (performance.getEntriesByName(name).length === 0) performance.mark(name);
-      }),
-    );
+    if (isSet()) return;
+    requestAnimationFrame(() => afterFrame(() => !isSet() && performance.mark(name)));
   };
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useApp } from "../../../app/app.js";
-import { takeEarlyTable } from "../../../node-table/early-table.js";
+import { earlyTable, takeEarlyTable } from "../../../node-table/early-table.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { startNodeTable } from "../../../node-table/start-worker.js";
 import { renewStream } from "../../../session/renew-stream.js";
@@ -9,11 +9,11 @@ import { holdConnection } from "../../../session/hold-connection.js";
 
 /**
  * Follows the table at a path of the API while the component is there; undefined before the first
- * effect.
+ * effect, unless the table was opened early.
  */
 export function useTableStream(path: string): NodeTableClient | undefined {
   const { clock, session, stream } = useApp();
-  const [client, setClient] = useState<NodeTableClient>();
+  const [client, setClient] = useState(() => earlyTable(path));
   useEffect(() => {
     const early = takeEarlyTable(path);
     const table = early ?? startNodeTable();
