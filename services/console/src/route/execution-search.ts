@@ -1,11 +1,17 @@
-import { choiceField, searchCodec, textField } from "./search.js";
+import { choiceField, choicesField, searchCodec, textField } from "./search.js";
 
 export const EXECUTION_TABS = ["auto", "errors", "timeline", "graph", "io", "settings", "json"] as const;
+
+/** Groups of nodes by phase, in the order in which they are counted. */
+export const NODE_GROUPS = ["succeeded", "cached", "running", "queued", "failed", "aborted", "skipped"] as const;
+export type NodeGroup = (typeof NODE_GROUPS)[number];
 
 /** State of an execution's page that is in its address. */
 export const executionSearch = searchCodec({
   /** `auto`: errors of a failed execution, else the timeline. */
   tab: choiceField("tab", EXECUTION_TABS),
+  /** Groups of nodes that the timeline shows; empty: all. */
+  groups: choicesField("phase", NODE_GROUPS),
   /** Id of the selected node. */
   node: textField("node"),
   /** Selected attempt of the node, from 0; empty: the last one. */

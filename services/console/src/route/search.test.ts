@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EXECUTION_TABS, executionSearch } from "./execution-search.js";
+import { EXECUTION_TABS, executionSearch, NODE_GROUPS } from "./execution-search.js";
 import { executionsSearch, FILTER_PHASES } from "./executions-search.js";
 import { launchSearch } from "./launch-search.js";
 import { entitySearch, listSearch } from "./list-search.js";
@@ -24,7 +24,15 @@ const executions = fc.record({
   order: fc.constantFrom("newest", "oldest", "longest"),
   archived: yesOrNo,
 });
-const execution = fc.record({ tab: fc.constantFrom(...EXECUTION_TABS), node: text, attempt: text, item: text, pane: text, error: text });
+const execution = fc.record({
+  tab: fc.constantFrom(...EXECUTION_TABS),
+  groups: fc.subarray([...NODE_GROUPS]),
+  node: text,
+  attempt: text,
+  item: text,
+  pane: text,
+  error: text,
+});
 const list = fc.record({ text, scheduled: yesOrNo });
 const entity = fc.record({ tab: fc.constantFrom("runs", "versions", "plans", "graph"), version: text });
 const launch = fc.record({ workflow: text, launchPlan: text, task: text, version: text, from: text, values: text, draft: text });

@@ -72,8 +72,8 @@ export class TableView {
   }
 
   setFilter(filter: NodeFilter): void {
+    this.#isStale ||= !isOpen(filter) || !isOpen(this.#filter);
     this.#filter = filter;
-    this.#isStale = true;
   }
 
   expand(id: RowId, isExpanded: boolean): void {

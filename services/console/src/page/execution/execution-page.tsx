@@ -8,6 +8,7 @@ import { type ExecutionSearch, executionSearch } from "../../route/execution-sea
 import { useApp } from "../../app/app.js";
 import { nodeTablePath } from "../../node-table/table-path.js";
 import { Suspense } from "react";
+import { NodeCounts } from "./counts/node-counts.js";
 import { ExecutionHeader } from "./execution-header.js";
 import styles from "./execution-page.module.css";
 import { ExecutionJsonView } from "./execution-json-view.js";
@@ -69,6 +70,9 @@ export function ExecutionPage() {
   return (
     <div className={styles.page}>
       <ExecutionHeader executionKey={key} row={data?.row} execution={data?.execution} />
+      {client !== undefined && (
+        <NodeCounts client={client} chosen={search.groups} onChoose={(groups) => change({ groups, tab: "timeline" })} />
+      )}
       <Tabs label="Views of the execution" tabs={tabs} current={tab ?? ""} />
       <div className={styles.content} {...(shown !== undefined && { tabIndex: 0, role: "region", "aria-label": shown.title })}>
         {tab === "timeline" && client !== undefined && <TimelineTab executionKey={key} client={client} search={search} onChange={change} />}

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OverviewCounts } from "../../node-table/session/protocol.js";
 import { TimeFolds, UNFOLDED } from "../../node-table/measure/time-folds.js";
+import { clockStepMs } from "../hook/use-clock.js";
 import { beginBrush, moveBrush } from "./brush.js";
 import { foldIdle, idleStretches } from "./fold-idle.js";
 import { ticksOf, tickStepMs } from "./ticks.js";
@@ -104,4 +105,8 @@ test("ticks are at multiples of a step, apart from each other and outside folds"
       }
     }),
   );
+});
+
+test("time goes on in steps that are seen: four in a second at most, one in a second at least", () => {
+  expect([0, 100, 125, 300, 10_000].map(clockStepMs)).toEqual([250, 250, 250, 500, 1_000]);
 });

@@ -1,11 +1,11 @@
 import { type RefObject, useEffect, useState } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
-import { timeOf } from "../axis/time-window.js";
+import { spanOf, timeOf } from "../axis/time-window.js";
 import { placeAt, ROW_PX } from "../canvas/row-viewport.js";
 import { timelineFrame } from "../timeline-frame.js";
 import type { TimelineProps } from "../timeline-props.js";
 import { useSize } from "./use-canvas.js";
-import { useClock } from "./use-clock.js";
+import { clockStepMs, useClock } from "./use-clock.js";
 import type { Gestures } from "./use-gestures.js";
 import { useRevealedNode } from "./use-revealed-node.js";
 import { useRowView } from "./use-row-view.js";
@@ -33,8 +33,11 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
   const [target, setTarget] = useState<number | undefined>();
   const size = useSize(body);
   const { rows = 0, hasEnded = false, lastMs = 0, isComplete = false } = summary ?? {};
-  const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs });
+  const [stepMs, setStepMs] = useState(() => clockStepMs(0));
+  const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs, stepMs });
   const time = useTimeWindow(overview, nowMs);
+  const wantedStepMs = clockStepMs(spanOf(time.window) / Math.max(size.widthPx, 1));
+  useEffect(() => setStepMs(wantedStepMs), [wantedStepMs]);
   const scrollTree = (toPx: number): void => scroller.current?.scrollTo({ top: toPx });
   const rowView = useRowView({ rows, heightPx: size.heightPx, scrollPx, scrollTree });
   const { viewport, isApart } = rowView;

@@ -19,6 +19,9 @@ interface GraphViewProps {
   onSelect(node: SelectedNode): void;
 }
 
+/** Interval at which the durations of what runs grow. */
+const STEP_MS = 1_000;
+
 /** Graph of an execution's workflow, in the colours of its nodes' phases. */
 export function GraphView({ client, graph, selected, onSelect }: GraphViewProps) {
   const { clock } = useApp();
@@ -27,7 +30,7 @@ export function GraphView({ client, graph, selected, onSelect }: GraphViewProps)
   const hasScene = useStore(graph.shown) !== undefined;
   const createdAtMs = useStore(client.execution)?.createdAtMs;
   const { hasEnded = false, lastMs = 0 } = useStore(client.summary) ?? {};
-  const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs: clock.now() - Date.now() });
+  const nowMs = useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs: clock.now() - Date.now(), stepMs: STEP_MS });
   useEffect(() => {
     if (hasScene) markGraph();
   }, [hasScene]);
