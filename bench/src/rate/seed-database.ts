@@ -52,6 +52,20 @@ const INSERT_NODES = `INSERT INTO node_executions (execution_id, node_id, create
     AND e.execution_name IN (SELECT $1::text || i FROM generate_series($2::bigint + 1, least($2::bigint + ${BATCH}, $3::bigint)) AS i)
   ON CONFLICT DO NOTHING`;
 
+/** Inserts an attempt of each of these nodes that has none, as copies of a real one. */
+const INSERT_ATTEMPTS = `INSERT INTO task_executions (execution_id, node_id, project, domain, name, version, retry_attempt, created_at, updated_at,
+    revision, phase, phase_version, phase_order, first_ns, first_order, started_ns, started_order, updated_ns, ended_ns, duration, input_uri,
+    output_uri, inputs, outputs)
+  SELECT n.execution_id, n.node_id, one.project, one.domain, one.name, one.version, one.retry_attempt, n.created_at, n.updated_at, one.revision,
+    one.phase, one.phase_version, one.phase_order, n.first_ns, one.first_order, n.started_ns, one.started_order, n.updated_ns, n.ended_ns,
+    n.duration, one.input_uri, one.output_uri, one.inputs, one.outputs
+  FROM executions e JOIN node_executions n ON n.execution_id = e.id,
+    (SELECT t.* FROM task_executions t JOIN executions ran ON ran.id = t.execution_id
+      WHERE t.phase = 'SUCCEEDED' AND ran.execution_name NOT LIKE $1::text || '%' ORDER BY t.id DESC LIMIT 1) AS one
+  WHERE e.execution_project = $4 AND e.execution_domain = $5
+    AND e.execution_name IN (SELECT $1::text || i FROM generate_series($2::bigint + 1, least($2::bigint + ${BATCH}, $3::bigint)) AS i)
+  ON CONFLICT DO NOTHING`;
+
 export interface SeedOptions {
   readonly project: string;
   readonly domain: string;
@@ -91,11 +105,12 @@ export async function seedExecutions(
     if (from === 0 && count === 0 && !(await isSeeded(db, { ...batch, nodes: 0 }))) {
       throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a workload first, for instance chain 1`);
     }
-    if (nodes > 0)
-      nodesAdded += (await db.query({ text: INSERT_NODES, values: [SEEDED_PREFIX, from, rows, nodes, project, domain] })).rowCount;
+    if (nodes === 0) continue;
+    nodesAdded += (await db.query({ text: INSERT_NODES, values: [SEEDED_PREFIX, from, rows, nodes, project, domain] })).rowCount;
+    await db.query({ text: INSERT_ATTEMPTS, values: [SEEDED_PREFIX, from, rows, project, domain] });
   }
   // Do what autovacuum does after some minutes: update statistics and the visibility map.
-  await db.query({ text: "VACUUM (ANALYZE) executions, node_executions" });
+  await db.query({ text: "VACUUM (ANALYZE) executions, node_executions, task_executions" });
   return { added, nodesAdded };
 }
 
