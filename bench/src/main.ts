@@ -37,9 +37,10 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
   watch WATCHERS EXECUTIONS         watches executions by gRPC streams or (--events) server-sent events;
                                     --stack local instead of --data starts a stack
-       npm run bench -- [--repeat R] console NODES [ROWS]
+       npm run bench -- [--repeat R] [--data DIR] console NODES [ROWS]
   console NODES [ROWS]              opens the timeline and the graph of an execution with NODES nodes in Chromium, then
-                                    the other pages with ROWS inserted executions, on a stack of its own
+                                    the other pages with ROWS inserted executions, on a stack of its own; with --data its
+                                    state is kept in DIR, and what an earlier run has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
        npm run bench -- --data DIR fill ROWS [NODES]
@@ -162,7 +163,7 @@ async function measureWatchers(): Promise<number> {
 async function measurePages(): Promise<number> {
   const [nodes, rows = 0] = numericArgs(1, 2);
   const turns = Number(values.repeat ?? RECORDED_RUNS);
-  const own = await startManagedStack(LOCAL_BACKEND);
+  const own = await startManagedStack(LOCAL_BACKEND, data);
   try {
     const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
     if (workload === undefined) exitWithUsage();

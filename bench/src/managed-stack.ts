@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Backend } from "./backend.js";
 
-/** A stack started for a measurement, on free ports and in its own folder. */
+/** A stack started for a measurement, on free ports. */
 export interface ManagedStack {
   readonly endpoint: string;
   /** Folder of its state. */
@@ -17,9 +17,12 @@ export interface ManagedStack {
 const PROGRAM = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
 const START_TIMEOUT_MS = 240_000;
 
-/** @throws Error with its output when it does not become ready */
-export async function startManagedStack({ flags, env }: Backend): Promise<ManagedStack> {
-  const dataDir = mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
+/**
+ * @param keptDir folder with the state of an earlier stack, which stays; default: a new one
+ * @throws Error with its output when it does not become ready
+ */
+export async function startManagedStack({ flags, env }: Backend, keptDir?: string): Promise<ManagedStack> {
+  const dataDir = keptDir ?? mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
   const args = [PROGRAM, "start", "--data", dataDir, "--port", "0", "--blobPort", "0", "--no-example", "--logLevel", "warn", ...flags];
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -32,7 +35,7 @@ export async function startManagedStack({ flags, env }: Backend): Promise<Manage
   const stop = async () => {
     child.kill("SIGINT");
     await ended;
-    rmSync(dataDir, { recursive: true, force: true });
+    if (keptDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };
   for (let waited = 0; !/^ready$/m.test(output); waited += 50) {
     if (child.exitCode !== null || waited > START_TIMEOUT_MS) {

@@ -13,13 +13,13 @@ const LAYERS = 200;
 export interface SeedGraphOptions {
   readonly project: string;
   readonly domain: string;
-  /** Nodes of each inserted execution, `n1` and so on. */
+  /** Nodes of the execution, `n1` and so on. */
   readonly nodes: number;
 }
 
 /**
- * Gives the inserted executions a workflow whose graph has their nodes. It is inserted as compiled,
- * since registering it takes longer than all else.
+ * Gives the first inserted execution a workflow whose graph has its nodes. It is inserted as
+ * compiled, since registering it takes longer than all else.
  */
 export async function seedGraph(db: Database, { project, domain, nodes }: SeedGraphOptions): Promise<void> {
   const closure = closureOf({ project, domain, nodes });
@@ -29,8 +29,8 @@ export async function seedGraph(db: Database, { project, domain, nodes }: SeedGr
         created_at, updated_at, expanded_instances, expanded_depth)
       VALUES ($1, $2, $3, $4, '', '', $5, $6, now(), now(), $7, 1) ON CONFLICT DO NOTHING RETURNING id)
       UPDATE executions SET workflow_id = made.id FROM made
-      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name LIKE $8::text || '%'`,
-    values: [project, domain, NAME, String(nodes), closure, digest, nodes, SEEDED_PREFIX],
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $8`,
+    values: [project, domain, NAME, String(nodes), closure, digest, nodes, `${SEEDED_PREFIX}1`],
   });
 }
 

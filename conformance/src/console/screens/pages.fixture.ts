@@ -29,7 +29,7 @@ export const SCREENS: readonly Screen[] = [
   { name: "timeline", path: `${SCOPE}/executions/${trained}?tab=timeline`, shows: "train" },
   { name: "errors", path: `${SCOPE}/executions/${failed}`, shows: /reading shard/ },
   { name: "node-log", path: `${SCOPE}/executions/${trained}?tab=timeline&node=train&pane=log`, shows: "epoch 12 of 12" },
-  { name: "items", path: `${SCOPE}/executions/${mapped}?tab=timeline&node=n0&pane=items`, shows: "succeeded" },
+  { name: "items", path: `${SCOPE}/executions/${mapped}?tab=timeline&node=n0&pane=items`, shows: "60 items" },
   { name: "graph", path: `${SCOPE}/executions/${trained}?tab=graph`, shows: "4 nodes shown" },
   { name: "run-settings", path: `${SCOPE}/executions/${trained}?tab=settings`, shows: "Tasks at once" },
   { name: "workflow", path: `${SCOPE}/workflows/${WORKFLOWS.train}`, shows: trained },

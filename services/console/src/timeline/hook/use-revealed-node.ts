@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import type { NodeTableClient } from "../../node-table/node-table-client.js";
 
 export interface RevealedNode {
@@ -12,12 +12,19 @@ export interface RevealedNode {
   onPlace(place: number): void;
 }
 
-/** Opens the tree around a node that is selected elsewhere, as by the page's address. */
+/**
+ * Opens the tree around a node that is selected elsewhere. The node that the page's address names
+ * is scrolled to, too: its row may be loaded and out of sight.
+ */
 export function useRevealedNode({ client, selected, isComplete, isShown, onPlace }: RevealedNode): void {
-  const wants = useEffectEvent(() => selected !== undefined && !isShown);
+  const isFirst = useRef(true);
+  const wants = useEffectEvent(() => isFirst.current || !isShown);
   const place = useEffectEvent(onPlace);
   useEffect(() => {
-    if (!isComplete || selected === undefined || !wants()) return;
+    if (!isComplete) return;
+    const isWanted = wants();
+    isFirst.current = false;
+    if (selected === undefined || !isWanted) return;
     let isCurrent = true;
     void client.reveal(selected).then((found) => {
       if (isCurrent && found >= 0) place(found);
