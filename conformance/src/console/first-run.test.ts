@@ -103,6 +103,15 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
       await page.goto(address);
       await page.getByRole("region", { name: "Message" }).getByText("shard 11 is empty").waitFor();
       expect(page.url()).toBe(address);
+      await page.getByRole("button", { name: `${FAILED_NODES} Failed` }).click();
+      const rows = page.getByRole("treegrid", { name: "Nodes" });
+      await expect.poll(() => rows.getAttribute("aria-rowcount")).toBe(String(FAILED_NODES));
+      const filtered = new URL(page.url());
+      expect([filtered.searchParams.get("tab"), filtered.searchParams.get("phase")]).toEqual(["timeline", "failed"]);
+      filtered.searchParams.set("phase", "succeeded");
+      await page.goto(filtered.href);
+      await page.getByRole("button", { name: "0 Succeeded", pressed: true }).waitFor();
+      await expect.poll(() => rows.getAttribute("aria-rowcount")).toBe("0");
     });
   }, 300_000);
 

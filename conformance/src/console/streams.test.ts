@@ -17,6 +17,15 @@ const STEPS = 12;
 const rowsOf = (page: Page) => page.getByRole("treegrid").getByRole("row").allInnerTexts();
 const row = (page: Page, name: RegExp) => page.getByRole("treegrid").getByRole("row", { name });
 
+/** Kills a process, which may have ended since it was listed. */
+function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 describe.runIf(chromium !== undefined)("streams of the console", { timeout: 300_000 }, () => {
   let stack: ConsoleStack["stack"];
   let access: ConsoleStack["access"];
@@ -94,7 +103,7 @@ describe.runIf(chromium !== undefined)("streams of the console", { timeout: 300_
         const isOld = page.getByText(/^Data are .* old$/);
         await vi.waitUntil(
           async () => {
-            for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
+            for (const pid of stack.pids(part)) killIfRunning(pid);
             return await isOld.isVisible();
           },
           { timeout: 90_000, interval: 50 },
