@@ -176,7 +176,8 @@ async function measurePages(): Promise<number> {
     } finally {
       await bench.close();
     }
-    if (rows > 0) await seedDatabase(own.dataDir, { project, domain, rows, nodes: 0 });
+    if (rows === 0) return 0;
+    await seedDatabase(own.dataDir, { project, domain, rows, nodes: 0 });
     const pages = { endpoint: own.endpoint, project, domain, workflow: workflowName(workload) };
     for (let turn = 0; turn < turns; turn++) print({ rows, pagesMs: await measurePageTimes(pages) });
     return 0;
