@@ -11,7 +11,7 @@ export const webBlobs: BlobAccess = {
     const response = await get(uri, {});
     if (response === undefined) return undefined;
     checkSize(uri, Number(response.headers.get("content-length") ?? 0), maxBytes);
-    return collect(uri, responsePieces(uri, response), maxBytes);
+    return collect(uri, responsePieces(uri, response.body), maxBytes);
   },
   stream: async (uri, range = {}) => {
     const headers = rangeHeaders(range);
@@ -19,7 +19,7 @@ export const webBlobs: BlobAccess = {
     if (response === undefined) return undefined;
     if (headers["range"] !== undefined && response.status !== PARTIAL_CONTENT)
       throw new BlobFailure(uri, "the server returns no parts of files", { transient: false });
-    return responsePieces(uri, response);
+    return responsePieces(uri, response.body);
   },
   size: async (uri) => {
     const response = await get(uri, {}, "HEAD");

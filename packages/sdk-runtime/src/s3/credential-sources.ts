@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { BlobFailure } from "../blob/blob-access.js";
+import { exchange, type HttpAnswer, type HttpRequest } from "../blob/http-exchange.js";
 import { withRetries } from "../blob/with-retries.js";
 import type { Environment } from "./credentials.js";
 import type { AwsKeys } from "./sign.js";
@@ -28,14 +29,15 @@ export async function webIdentityKeys(environment: Environment): Promise<Tempora
   if (!role || !tokenFile) return undefined;
   const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
   const endpoint = environment["AWS_ENDPOINT_URL_STS"] ?? (region ? `https://sts.${region}.amazonaws.com` : "https://sts.amazonaws.com");
-  const body = new URLSearchParams({
+  const form = new URLSearchParams({
     Action: "AssumeRoleWithWebIdentity",
     Version: "2011-06-15",
     RoleArn: role,
     RoleSessionName: environment["AWS_ROLE_SESSION_NAME"] ?? `flyte-ts-${process.pid}`,
     WebIdentityToken: (await readFile(tokenFile, "utf8")).trim(),
   });
-  const text = await ask(endpoint, { method: "POST", body, headers: { accept: "application/xml" } });
+  const headers = { accept: "application/xml", "content-type": "application/x-www-form-urlencoded" };
+  const text = await ask(endpoint, { method: "POST", body: Buffer.from(form.toString()), headers });
   return {
     keys: {
       accessKeyId: elementText(text, "AccessKeyId") ?? "",
@@ -74,7 +76,7 @@ export async function instanceKeys(environment: Environment): Promise<TemporaryK
 
 async function instanceToken(endpoint: string): Promise<string | undefined> {
   try {
-    const response = await fetch(new URL("/latest/api/token", endpoint), {
+    const response = await exchange(new URL("/latest/api/token", endpoint), {
       method: "PUT",
       headers: { "x-aws-ec2-metadata-token-ttl-seconds": INSTANCE_TOKEN_SECONDS },
       signal: AbortSignal.timeout(INSTANCE_TIMEOUT_MS),
@@ -96,11 +98,11 @@ function parseKeys(text: string): TemporaryKeys {
 }
 
 /** Returns an answer's text. Errors name the address, never what was sent or answered. */
-function ask(url: string, init: RequestInit): Promise<string> {
+function ask(url: string, request: Partial<HttpRequest>): Promise<string> {
   return withRetries(async () => {
-    let response: Response;
+    let response: HttpAnswer;
     try {
-      response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+      response = await exchange(new URL(url), { method: "GET", headers: {}, ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
     } catch (cause) {
       throw new BlobFailure(url, "the source of credentials does not answer", { transient: true, cause });
     }

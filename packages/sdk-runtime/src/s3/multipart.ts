@@ -55,9 +55,9 @@ async function sendParts({ client, location, uploadId }: Upload, parts: AsyncIte
   const send = async (body: Uint8Array, at: number): Promise<void> => {
     const query = { partNumber: String(at), uploadId };
     const response = await client.send({ method: "PUT", location, query, body });
-    const etag = response?.headers.get("etag");
-    await response?.arrayBuffer();
-    if (etag === null || etag === undefined) throw new BlobFailure(location.uri, "the upload was aborted", { transient: true });
+    const etag = response?.header("etag");
+    await response?.text();
+    if (etag === undefined) throw new BlobFailure(location.uri, "the upload was aborted", { transient: true });
     etags[at - 1] = etag;
   };
   for await (const body of parts) {

@@ -1,4 +1,5 @@
 import { type BlobAccess, BlobFailure, type ByteRange, checkSize, collect, type ListedBlob } from "../blob/blob-access.js";
+import type { HttpAnswer } from "../blob/http-exchange.js";
 import { responsePieces } from "../blob/response-pieces.js";
 import { rangeHeaders } from "../blob/web-blobs.js";
 import { isTransient } from "../blob/with-retries.js";
@@ -23,12 +24,12 @@ export function openS3(environment: Readonly<Record<string, string | undefined>>
     write: async (uri, body) => {
       const response = await client.send({ method: "PUT", location: parseS3Uri(uri), body });
       if (response === undefined) throw new BlobFailure(uri, "S3 answers 404 to a PUT", { transient: false });
-      await response.arrayBuffer();
+      await response.text();
     },
     writeStream: (uri, pieces) => uploadPieces(client, parseS3Uri(uri), pieces),
     size: async (uri) => {
       const response = await client.send({ method: "HEAD", location: parseS3Uri(uri) });
-      return response === undefined ? undefined : Number(response.headers.get("content-length"));
+      return response === undefined ? undefined : Number(response.header("content-length"));
     },
     list: (prefix) => listObjects(client, prefix),
   };
@@ -49,11 +50,11 @@ async function openStream(
   if (range.length === 0) return (await client.send({ method: "HEAD", location })) === undefined ? undefined : emptyStream();
   const first = await client.send({ method: "GET", location, headers: rangeHeaders(range) });
   if (first === undefined) return undefined;
-  const size = Number(first.headers.get("content-length") ?? 0);
+  const size = Number(first.header("content-length") ?? 0);
   try {
     onSize?.(size);
   } catch (error) {
-    await first.body?.cancel();
+    first.discard();
     throw error;
   }
   return resumedPieces(client, { uri, first, size, offset: range.offset ?? 0 });
@@ -63,7 +64,7 @@ async function* emptyStream(): AsyncIterable<Uint8Array> {}
 
 interface OpenedStream {
   readonly uri: string;
-  readonly first: Response;
+  readonly first: HttpAnswer;
   /** Bytes of the part that is read. */
   readonly size: number;
   readonly offset: number;
@@ -71,19 +72,19 @@ interface OpenedStream {
 
 /** Yields the pieces of an answer; continues an interrupted one where it ended. */
 async function* resumedPieces(client: S3Client, { uri, first, size, offset }: OpenedStream): AsyncIterable<Uint8Array> {
-  const etag = first.headers.get("etag");
+  const etag = first.header("etag");
   let response = first;
   let read = 0;
   for (let resumes = 0; ; resumes++) {
     try {
-      for await (const piece of responsePieces(uri, response)) {
+      for await (const piece of responsePieces(uri, response.pieces)) {
         read += piece.length;
         resumes = 0;
         yield piece;
       }
       return;
     } catch (error) {
-      if (!isTransient(error) || resumes >= MAX_RESUMES || etag === null || read >= size) throw error;
+      if (!isTransient(error) || resumes >= MAX_RESUMES || etag === undefined || read >= size) throw error;
     }
     const headers = { ...rangeHeaders({ offset: offset + read, length: size - read }), "if-match": etag };
     const next = await client.send({ method: "GET", location: parseS3Uri(uri), headers });

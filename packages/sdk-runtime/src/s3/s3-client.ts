@@ -1,4 +1,5 @@
 import { BlobFailure } from "../blob/blob-access.js";
+import { exchange, type HttpAnswer } from "../blob/http-exchange.js";
 import { withRetries } from "../blob/with-retries.js";
 import { type Environment, findKeys } from "./credentials.js";
 import { endpointOf, type S3Endpoint, type S3Location, urlOf } from "./s3-endpoint.js";
@@ -18,7 +19,7 @@ export interface S3Client {
    * Sends a request, and again after failures that may be transient. Returns undefined when the
    * object or its upload does not exist.
    */
-  send(request: S3Request): Promise<Response | undefined>;
+  send(request: S3Request): Promise<HttpAnswer | undefined>;
 }
 
 /** Time for the head of an answer, ms; a part of 8 MiB is sent within it at 70 KiB/s. */
@@ -33,7 +34,7 @@ export function createS3Client(environment: Environment): S3Client {
   /** Regions of buckets that are in another one than the environment names. */
   const regions = new Map<string, string>();
   const endpointFor = (bucket: string): S3Endpoint => ({ ...configured, region: regions.get(bucket) ?? configured.region });
-  const attempt = async (request: S3Request): Promise<Response | undefined> => {
+  const attempt = async (request: S3Request): Promise<HttpAnswer | undefined> => {
     const { location } = request;
     const keys = await keysFound();
     if (keys === undefined) throw new BlobFailure(location.uri, NO_KEYS, { transient: false });
@@ -42,12 +43,12 @@ export function createS3Client(environment: Environment): S3Client {
     const payloadHash = sha256Hex(request.body ?? "");
     const { method, headers = {} } = request;
     const signed = signRequest({ method, url, headers, payloadHash, region: endpoint.region, at: new Date() }, keys);
-    const response = await fetchHead(request, url, { ...signed, ...encodingOf(headers) });
+    const response = await sendOnce(request, url, signed);
     if (response.ok) return response;
-    const region = response.headers.get("x-amz-bucket-region");
-    if (region !== null && region !== endpoint.region && configured.address === undefined) {
+    const region = response.header("x-amz-bucket-region");
+    if (region !== undefined && region !== endpoint.region && configured.address === undefined) {
       regions.set(location.bucket, region);
-      await response.body?.cancel();
+      response.discard();
       return attempt(request);
     }
     return failed(location, response);
@@ -59,20 +60,16 @@ const NO_KEYS =
   "no credentials: set FLYTE_AWS_ACCESS_KEY_ID and FLYTE_AWS_SECRET_ACCESS_KEY, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role";
 
 /**
- * Asks for contents as they are stored. Fetch adds this header itself to requests for parts, so
- * that it must not be among the signed ones.
+ * Waits for the head of the answer; reading its body has no time limit. Contents arrive as they are
+ * stored.
  */
-const encodingOf = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  headers["range"] === undefined ? { "accept-encoding": "identity" } : {};
-
-/** Waits for the head of the answer; reading its body has no time limit. */
-async function fetchHead({ method, body, location }: S3Request, url: URL, headers: Record<string, string>): Promise<Response> {
+async function sendOnce({ method, body, location }: S3Request, url: URL, signed: Record<string, string>): Promise<HttpAnswer> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), ANSWER_TIMEOUT_MS);
   try {
-    return await fetch(url, { method, headers, body: body ?? null, redirect: "manual", signal: abort.signal });
+    return await exchange(url, { method, headers: { ...signed, "accept-encoding": "identity" }, body, signal: abort.signal });
   } catch (cause) {
-    const reason = abort.signal.aborted ? `no answer within ${ANSWER_TIMEOUT_MS} ms` : String((cause as Error).cause ?? cause);
+    const reason = abort.signal.aborted ? `no answer within ${ANSWER_TIMEOUT_MS} ms` : String(cause);
     throw new BlobFailure(location.uri, `${url.host} cannot be reached: ${reason}`, { transient: true, cause });
   } finally {
     clearTimeout(timer);
@@ -80,7 +77,7 @@ async function fetchHead({ method, body, location }: S3Request, url: URL, header
 }
 
 /** Returns undefined for a missing object, and throws for all other failures. */
-async function failed({ uri }: S3Location, response: Response): Promise<undefined> {
+async function failed({ uri }: S3Location, response: HttpAnswer): Promise<undefined> {
   const text = await response.text().catch(() => "");
   const code = elementText(text, "Code");
   const { status } = response;
