@@ -18,6 +18,7 @@ import { groupComparison, groupRuns, recordResults, writeTable } from "./results
 import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
 import { type Measurement, runWorkload } from "./run-workload.js";
+import { measureTypeScript } from "./typescript/measure-typescript.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { workflowName } from "./workflows.js";
 import { parseWorkloads, type Workload } from "./workload.js";
@@ -43,6 +44,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
                                     state is kept in DIR, and what an earlier run has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
+       npm run bench -- typescript TASKS
+  typescript TASKS                  runs a chain of TypeScript tasks on a stack with spare processes, then on one without:
+                                    their outputs must be equal
        npm run bench -- --data DIR fill ROWS [NODES]
   fill ROWS [NODES]                 inserts ended executions with NODES nodes each into the stack's database
        npm run bench -- --table
@@ -121,6 +125,7 @@ async function run(): Promise<number> {
   }
   if (positionals[0] === "watch") return measureWatchers();
   if (positionals[0] === "console") return measurePages();
+  if (positionals[0] === "typescript") return measureTasks();
   if (positionals[0] === "console-log") return measureLines();
   if (positionals[0] === "console-live") return measureChanges();
   if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
@@ -198,6 +203,17 @@ async function measureChanges(): Promise<number> {
     }
   }
   return 0;
+}
+
+async function measureTasks(): Promise<number> {
+  const [size = 0] = numericArgs(1, 1);
+  const outputs: string[] = [];
+  for (const spares of [true, false]) {
+    const measured = await measureTypeScript({ size, spares, timeoutMs: target.timeoutMs });
+    outputs.push(measured.value);
+    print(measured);
+  }
+  return new Set(outputs).size === 1 ? 0 : 1;
 }
 
 async function measureLines(): Promise<number> {

@@ -21,7 +21,7 @@ import { type NodeDescription, nodeObject } from "./kubelet/node/node-object.js"
 import { servePodLog } from "./kubelet/pod/pod-log.js";
 import { describeNode, podsDir, startKubelet } from "./kubelet/start-kubelet.js";
 import { type KubeObject, withMeta } from "./object/model.js";
-import { registerMetrics } from "./metrics.js";
+import { countStarts, registerMetrics } from "./metrics.js";
 import { readOrCreateToken } from "./access-token.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
@@ -92,12 +92,13 @@ export async function startCluster({ config: options, logger, fatal, now, forkSe
   putNode(context, node);
   const podsFolder = podsDir(config.dataDir);
   const pods = storePodSource(context);
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: true });
+  const metrics = new Metrics();
+  const onStart = countStarts(metrics);
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: true, onStart });
 
   const token = config.access === "token" ? (config.token ?? readOrCreateToken(join(config.dataDir, "token"))) : undefined;
   if (!isLoopback(config.host) && token === undefined)
     throw new Error(`host ${config.host} is not loopback: set access to token, because this API starts processes`);
-  const metrics = new Metrics();
   const allowedHosts = config.allowedHosts ?? (config.advertisedHost === undefined ? undefined : [config.advertisedHost]);
   const handler = createHandler({
     metrics,

@@ -52,6 +52,21 @@ export const podSettings = {
       idleMs: z.int().positive().default(180_000),
     })
     .prefault({}),
+  /**
+   * Spares for TypeScript tasks: Node.js processes that have loaded `flyte-ts-execute`, each of
+   * which becomes one task. They start with the first such task. Disabled, every container starts a
+   * new Node.js.
+   */
+  warmNode: z
+    .strictObject({
+      /** Use spares. */
+      enabled: z.boolean().default(true),
+      /** Maximum number of spares. */
+      spares: z.int().positive().max(64).default(3),
+      /** Idle time after which all spares exit, ms. */
+      idleMs: z.int().positive().default(180_000),
+    })
+    .prefault({}),
   /** Running pods at shutdown: keep them, or kill them. */
   podsOnStop: z.enum(["keep", "kill"]).default("keep"),
 };

@@ -1,5 +1,17 @@
-import { Gauge, type Metrics } from "@flyte-ts/telemetry";
+import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
+import type { StartOrigin } from "./kubelet/warm/warm-start.js";
 import type { ObjectStore } from "./store/object-store.js";
+
+/** Registers the counter of containers that started; returns its increment. */
+export function countStarts(metrics: Metrics): (origin: StartOrigin) => void {
+  const starts = new Counter({
+    name: "flyte_ts_local_cluster_container_starts_total",
+    help: "Containers that started by the origin of their processes: a new one, a fork, or a spare.",
+    labelNames: ["origin"],
+    registers: [metrics],
+  });
+  return (origin) => starts.inc({ origin });
+}
 
 export interface MetricSources {
   readonly store: ObjectStore;

@@ -5,7 +5,8 @@ import { ENTRY_FILE } from "../manifest.js";
 import { type BundleEntry, RUN_FORMAT, type RunRequest } from "../run-request.js";
 import { type ErrorClass, SYSTEM_FAILURE } from "../failure/error-class.js";
 import { BootstrapError } from "./bootstrap-error.js";
-import { bundleRoot, fetchBundle } from "./bundle-cache.js";
+import { fetchBundle } from "./bundle-cache.js";
+import { bundleRoot } from "./bundle-root.js";
 import { prepareExternals } from "./externals.js";
 import { type ExecuteFlags, parseFlags } from "./flags.js";
 

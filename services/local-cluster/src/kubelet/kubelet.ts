@@ -44,13 +44,13 @@ export class Kubelet {
     const workers = [...this.#workers.values()];
     if (pods === "kill") await Promise.all(workers.map((worker) => worker.kill()));
     else for (const worker of workers) worker.detach();
-    this.#options.forkServers?.close();
+    for (const starter of this.#options.warmStarters) starter.close();
     await Promise.all(this.#removals);
   }
 
   /** Kills all pods synchronously, for a process that is exiting. */
   killNow(): void {
-    this.#options.forkServers?.kill();
+    for (const starter of this.#options.warmStarters) starter.kill();
     for (const worker of this.#workers.values()) void worker.kill();
     this.#options.reaper.scanNow();
   }

@@ -2,13 +2,15 @@ import { join } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodSettings } from "../config.js";
 import { ProcessReaper } from "./container/process-reaper.js";
-import { PythonForkServerPool } from "./container/python-fork-server.js";
 import { EventRecorder } from "./pod/event-recorder.js";
 import { Kubelet } from "./kubelet.js";
 import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node/node-object.js";
 import type { PodSource } from "./pod/pod-source.js";
 import { Scheduler } from "./node/scheduler.js";
 import { defaultForkRequest } from "./container/start-plan.js";
+import { NodeSpares } from "./warm/node-spares.js";
+import { PythonForkServerPool } from "./warm/python-fork-server.js";
+import type { StartOrigin } from "./warm/warm-start.js";
 
 /** Address of all pods, which are processes of this machine. */
 const HOST_IP = "127.0.0.1";
@@ -35,10 +37,12 @@ export interface KubeletStart {
   readonly forkServerProgram: string;
   /** Bind pending pods to this node; false when the cluster has a scheduler. */
   readonly bindPods: boolean;
+  /** Called for each container that starts. */
+  readonly onStart?: (origin: StartOrigin) => void;
 }
 
 /** Starts running the pods of this node. */
-export function startKubelet({ pods, config, node, dataDir, logger, forkServerProgram, bindPods }: KubeletStart): Kubelet {
+export function startKubelet({ pods, config, node, dataDir, logger, forkServerProgram, bindPods, onStart }: KubeletStart): Kubelet {
   const events = new EventRecorder(pods, node.name);
   const { name: nodeName, allocatable, hostIP } = node;
   const scheduling = bindPods ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
@@ -54,6 +58,10 @@ export function startKubelet({ pods, config, node, dataDir, logger, forkServerPr
         modules,
       })
     : undefined;
+  const { warmNode } = config;
+  const spares = warmNode.enabled
+    ? new NodeSpares({ folder: join(dataDir, "spares"), logger, idleTimeoutMs: warmNode.idleMs, maxSpares: warmNode.spares })
+    : undefined;
   if (ahead) forkServers?.startEagerly(defaultForkRequest(["pyflyte-execute"], settings));
   return new Kubelet({
     pods,
@@ -61,7 +69,8 @@ export function startKubelet({ pods, config, node, dataDir, logger, forkServerPr
     logger,
     podsFolder: podsDir(dataDir),
     reaper: new ProcessReaper(),
-    forkServers,
+    warmStarters: [forkServers, spares].filter((starter) => starter !== undefined),
+    onStart,
     settings,
     unreachableImages: config.imagePolicy.unreachable,
     maxLogBytes: config.maxLogBytes,

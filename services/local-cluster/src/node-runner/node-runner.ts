@@ -6,6 +6,7 @@ import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { lockDataDir } from "../data-lock.js";
 import { describeNode, startKubelet } from "../kubelet/start-kubelet.js";
 import { openApiPodSource } from "./api-pod-source.js";
+import { countStarts } from "../metrics.js";
 import type { NodeRunnerConfig } from "./config.js";
 import { registerNode } from "./node-registration.js";
 
@@ -38,8 +39,10 @@ export async function startNodeRunner({ config: options, logger, now, forkServer
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
   const unregister = await registerNode({ client, node, logger, now });
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, forkServerProgram, bindPods: config.schedule });
   const metrics = new Metrics();
+  const onStart = countStarts(metrics);
+  const { dataDir, schedule: bindPods } = config;
+  const kubelet = startKubelet({ pods, config, node, dataDir, logger, forkServerProgram, bindPods, onStart });
   const watching = () => {
     const lag = pods.lagMs();
     return lag !== undefined && lag < MAX_WATCH_SILENCE_MS ? undefined : "the watch of pods shows no activity";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { CONTAINER_ENV, sendSignal, POD_UID_ENV, type ProcessReaper } from "./process-reaper.js";
 import { isAlive, isClaimed, readClaim, readExit, type RunDir } from "./run-dir.js";
 import { hasCommandStarted, RUNNER_NAME, RUNNER_SCRIPT } from "./runner-script.js";
-import type { PythonForkServerPool, ForkResult } from "./python-fork-server.js";
+import type { StartOrigin, StartRequest, WarmStart, WarmStarter } from "../warm/warm-start.js";
 
 export interface ProcessExit {
   readonly exitCode: number;
@@ -25,8 +25,9 @@ export interface ProcessLaunch {
 
 interface ProcessHandlers {
   readonly reaper: ProcessReaper;
-  /** Starts entry points of flytekit by forks. */
-  readonly forkServers?: PythonForkServerPool | undefined;
+  /** Start the programs that they know by processes that have loaded them. */
+  readonly warmStarters?: readonly WarmStarter[];
+  readonly onStart?: ((origin: StartOrigin) => void) | undefined;
   readonly now: () => number;
   readonly onEnd: (end: ProcessExit) => void;
 }
@@ -52,8 +53,8 @@ export class ContainerProcess {
   #poll: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   #killAt = Number.POSITIVE_INFINITY;
-  /** True while a fork request is pending. */
-  #forkPending = false;
+  /** True while a warm start is pending. */
+  #warmPending = false;
   #ended = false;
   #detached = false;
 
@@ -76,16 +77,16 @@ export class ContainerProcess {
     ]);
     const { command, directory } = launch;
     // Sets PWD, as the shell of a runner does.
-    const forking = handlers.forkServers?.fork({
-      run: launch.run.path,
-      command,
-      environment: { ...environment, PWD: directory },
-      directory,
-    });
-    if (forking === undefined) started.#spawn(launch, { environment, handlers });
+    const request: StartRequest = { run: launch.run.path, command, environment: { ...environment, PWD: directory }, directory };
+    const spawnNew = () => started.#spawn(launch, { environment, handlers });
+    const warm = firstStart(handlers.warmStarters ?? [], request);
+    if (warm === undefined) spawnNew();
     else {
-      started.#forkPending = true;
-      void forking.then((answer) => started.#handleForkResult(answer, () => started.#spawn(launch, { environment, handlers })));
+      started.#warmPending = true;
+      void warm.then(({ answer, origin }) => {
+        if (answer.kind === "started") handlers.onStart?.(origin);
+        started.#handleWarmStart(answer, spawnNew);
+      });
     }
     return started;
   }
@@ -117,6 +118,7 @@ export class ContainerProcess {
       detached: true,
     });
     this.#pid = child.pid;
+    handlers.onStart?.("new");
     child.once("error", (error) => {
       if (child.pid === undefined) handlers.onFailure(error);
     });
@@ -128,9 +130,9 @@ export class ContainerProcess {
     child.unref();
   }
 
-  /** Handles the result of a fork; applies a stop requested meanwhile. */
-  #handleForkResult(answer: ForkResult, spawnNew: () => void): void {
-    this.#forkPending = false;
+  /** Handles the result of a warm start; applies a stop requested meanwhile. */
+  #handleWarmStart(answer: WarmStart, spawnNew: () => void): void {
+    this.#warmPending = false;
     // The service that adopts the run directory continues the run, or starts it.
     if (this.#detached) return;
     switch (answer.kind) {
@@ -160,7 +162,7 @@ export class ContainerProcess {
    * the grace period.
    */
   stop(graceMs: number): void {
-    if (this.#ended || (this.#pid === undefined && !this.#forkPending)) return;
+    if (this.#ended || (this.#pid === undefined && !this.#warmPending)) return;
     const killAt = this.#handlers.now() + graceMs;
     if (killAt >= this.#killAt) return;
     const first = this.#killAt === Number.POSITIVE_INFINITY;
@@ -230,4 +232,17 @@ export class ContainerProcess {
       .killAll({ podUid: this.#identity.podUid, container: this.#identity.container, session: this.#pid })
       .then(this.#resolveAllExited, this.#resolveAllExited);
   }
+}
+
+/** Asks each starter in turn; undefined when none knows the command. */
+function firstStart(
+  starters: readonly WarmStarter[],
+  request: StartRequest,
+): Promise<{ readonly answer: WarmStart; readonly origin: StartOrigin }> | undefined {
+  for (const starter of starters) {
+    const { origin } = starter;
+    const answer = starter.start(request);
+    if (answer !== undefined) return answer.then((known) => ({ answer: known, origin }));
+  }
+  return undefined;
 }

@@ -6,7 +6,7 @@ import type { ContainerSpec } from "./container-spec.js";
 import { containerEnvironment, type EnvironmentInput, type Lookup } from "./environment.js";
 import { expand } from "./expand.js";
 import { findExecutable } from "./find-executable.js";
-import type { ForkRequest } from "./python-fork-server.js";
+import type { StartRequest } from "../warm/warm-start.js";
 import { absolutePath, mountsOf, translatePath, translateArgument, workDir } from "./mounts.js";
 import type { PodDir } from "../pod/pod-dir.js";
 import type { RunDir } from "./run-dir.js";
@@ -122,7 +122,7 @@ function searchPath({ podPath, machineEnv }: MachineSettings, environment: Reado
  * Request of a container with a command but without variables, for starting a fork server in
  * advance.
  */
-export function defaultForkRequest(command: readonly string[], settings: MachineSettings): Omit<ForkRequest, "run"> {
+export function defaultForkRequest(command: readonly string[], settings: MachineSettings): Omit<StartRequest, "run"> {
   const environment = commonEnvironment(settings);
   environment.set("PATH", searchPath(settings, environment));
   return { command, environment: Object.fromEntries(environment), directory: "/" };

@@ -14,16 +14,18 @@ import { createPodDir, podDir, type PodDir } from "./pod-dir.js";
 import type { PodSource } from "./pod-source.js";
 import { podStatus } from "./pod-status.js";
 import type { ProcessReaper } from "../container/process-reaper.js";
-import type { PythonForkServerPool } from "../container/python-fork-server.js";
 import { findRuns, createRun, writeCause, readCause, readClaim, readExit, type RunDir, writeExit } from "../container/run-dir.js";
 import { type MachineSettings, NoCommandError, planStart, terminationMessage } from "../container/start-plan.js";
 import { prepareVolumes, VolumeError } from "../container/volumes.js";
+import type { StartOrigin, WarmStarter } from "../warm/warm-start.js";
 
 export interface PodWorkerOptions {
   readonly pods: PodSource;
   readonly events: EventRecorder;
   readonly reaper: ProcessReaper;
-  readonly forkServers?: PythonForkServerPool | undefined;
+  readonly warmStarters: readonly WarmStarter[];
+  /** Called for each container that starts. */
+  readonly onStart?: ((origin: StartOrigin) => void) | undefined;
   readonly settings: MachineSettings;
   readonly unreachableImages: readonly string[];
   readonly podsFolder: string;
@@ -310,7 +312,8 @@ export class PodWorker {
   #handlers(container: ContainerState, run: RunDir) {
     return {
       reaper: this.#options.reaper,
-      forkServers: this.#options.forkServers,
+      warmStarters: this.#options.warmStarters,
+      onStart: this.#options.onStart,
       now: this.#options.pods.now,
       onEnd: (end: ProcessExit) => {
         const startedAt = container.run?.startedAt ?? end.finishedAt;

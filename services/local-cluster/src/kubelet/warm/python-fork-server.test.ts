@@ -7,9 +7,9 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { processStat } from "../../process-stat.js";
 import { makeEntryPoints } from "./entry-points.fixture.js";
-import { ContainerProcess, type ProcessExit } from "./container-process.js";
-import { ProcessReaper } from "./process-reaper.js";
-import { createRun, type RunDir } from "./run-dir.js";
+import { ContainerProcess, type ProcessExit } from "../container/container-process.js";
+import { ProcessReaper } from "../container/process-reaper.js";
+import { createRun, type RunDir } from "../container/run-dir.js";
 import { PythonForkServerPool } from "./python-fork-server.js";
 
 const program = fileURLToPath(new URL("../../../python/fork_server.py", import.meta.url));
@@ -150,7 +150,7 @@ function launch(
       environment: new Map(Object.entries(all)),
       directory: own,
     },
-    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, forkServers: forked ? pool : undefined },
+    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, warmStarters: forked ? [pool] : [] },
   );
   return { process: launched, run, ended };
 }
@@ -354,7 +354,7 @@ describe("a new process is started instead of a fork", () => {
 
   test("for other commands and a missing interpreter", async () => {
     expect(isForked(await report({}, ["other", "report"]))).toBe(false);
-    expect(pool.fork({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
+    expect(pool.start({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
   });
 
   test("when the Python dies before it answers", async () => {

@@ -3,42 +3,15 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
-import { findExecutable } from "./find-executable.js";
-import { sendSignal } from "./process-reaper.js";
+import { findExecutable } from "../container/find-executable.js";
+import { sendSignal } from "../container/process-reaper.js";
+import { PER_POD_VARIABLE, type StartRequest, type WarmStart, type WarmStarter } from "./warm-start.js";
 
 /** Entry points of flytekit. Source: console scripts in flytekit's setup. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set(["pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute"]);
 
-/** Variables that differ between pods, and that no module reads before flytekit is imported. */
-const PER_POD_VARIABLE = /^(HOME|TMPDIR|PWD|HOSTNAME|FLYTE_.*|_F_.*|BATCH_JOB_ARRAY_INDEX_.*)$/;
-
 /** Timeout of the start, ms. */
 const START_TIMEOUT_MS = 30_000;
-
-/** Command to run; `environment` is complete, including the identifying variables. */
-export interface ForkRequest {
-  readonly run: string;
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly directory: string;
-}
-
-/**
- * Result of a fork request. `declined`: nothing was started, and the caller must start a new
- * process. `taken`: another runner has claimed the run.
- */
-export type ForkResult =
-  | {
-      readonly kind: "started";
-      readonly pid: number;
-      /**
-       * Resolves with the runner's exit status, negative for a signal; undefined when the server
-       * has exited.
-       */
-      readonly ended: Promise<number | undefined>;
-    }
-  | { readonly kind: "taken" }
-  | { readonly kind: "declined" };
 
 export interface ForkServerOptions {
   /** Path of python/fork_server.py. */
@@ -59,7 +32,8 @@ export interface ForkServerOptions {
  * (python/fork_server.py). A server starts with the first container that needs it, and exits when
  * idle.
  */
-export class PythonForkServerPool {
+export class PythonForkServerPool implements WarmStarter {
+  readonly origin = "fork";
   readonly #options: ForkServerOptions;
   readonly #servers = new Map<string, PythonForkServer>();
   readonly #unavailable = new Set<string>();
@@ -73,19 +47,19 @@ export class PythonForkServerPool {
    * Requests a fork; undefined when the command is no entry point of flytekit and needs a new
    * process.
    */
-  fork(request: ForkRequest): Promise<ForkResult> | undefined {
+  start(request: StartRequest): Promise<WarmStart> | undefined {
     return this.#serverFor(request)?.fork(request);
   }
 
   /** Starts the server for such requests in advance. */
-  startEagerly(request: Omit<ForkRequest, "run">): void {
+  startEagerly(request: Omit<StartRequest, "run">): void {
     this.#serverFor(request)?.scheduleIdleEnd();
   }
 
   /**
    * Returns the server for such requests, started if necessary; undefined when none can serve them.
    */
-  #serverFor(request: Omit<ForkRequest, "run">): PythonForkServer | undefined {
+  #serverFor(request: Omit<StartRequest, "run">): PythonForkServer | undefined {
     const python = this.#closed ? undefined : interpreterOf(request);
     if (python === undefined) return undefined;
     const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
@@ -128,7 +102,7 @@ export class PythonForkServerPool {
 }
 
 /** Reads the interpreter from the entry point's first line. */
-function interpreterOf({ command: [name = ""], environment, directory }: Omit<ForkRequest, "run">): string | undefined {
+function interpreterOf({ command: [name = ""], environment, directory }: Omit<StartRequest, "run">): string | undefined {
   if (!ENTRY_POINTS.has(basename(name))) return undefined;
   const script = findExecutable(name, { path: environment["PATH"] ?? "", directory });
   if (script === undefined) return undefined;
@@ -136,7 +110,7 @@ function interpreterOf({ command: [name = ""], environment, directory }: Omit<Fo
 }
 
 interface PendingRequest {
-  readonly resolve: (start: ForkResult) => void;
+  readonly resolve: (start: WarmStart) => void;
   readonly ended: (status: number | undefined) => void;
   readonly whenEnded: Promise<number | undefined>;
   started: boolean;
@@ -203,10 +177,10 @@ class PythonForkServer {
     }, START_TIMEOUT_MS);
   }
 
-  fork(request: ForkRequest): Promise<ForkResult> {
+  fork(request: StartRequest): Promise<WarmStart> {
     if (this.#ended) return Promise.resolve({ kind: "declined" });
     clearTimeout(this.#idleTimer);
-    const { promise, resolve: answer } = Promise.withResolvers<ForkResult>();
+    const { promise, resolve: answer } = Promise.withResolvers<WarmStart>();
     const { promise: whenEnded, resolve: ended } = Promise.withResolvers<number | undefined>();
     const id = this.#next++;
     this.#pending.set(id, { resolve: answer, ended, whenEnded, started: false });
