@@ -45,4 +45,6 @@ export interface BundleEntry {
   readonly format: number;
   /** Runs a task, and writes its outputs or its error. Returns the exit status. */
   readonly run: (request: RunRequest) => Promise<number>;
+  /** Compiles the code that every task uses, for a process that waits for its task. */
+  readonly prepare?: () => Promise<void>;
 }

@@ -62,7 +62,7 @@ export const podSettings = {
       /** Use spares. */
       enabled: z.boolean().default(true),
       /** Maximum number of spares. */
-      spares: z.int().positive().max(64).default(3),
+      spares: z.int().positive().max(64).default(4),
       /** Idle time after which all spares exit, ms. */
       idleMs: z.int().positive().default(180_000),
     })

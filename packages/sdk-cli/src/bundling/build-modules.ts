@@ -14,6 +14,10 @@ const ENTRY = "\0flyte-entry";
 /** Packages that the entry imports and that a project need not have. */
 const RUNTIME = /^@flyte-ts\/runtime(\/|$)/;
 const SDK = /^@flyte-ts\/sdk(\/|$)/;
+/** Module that generated code imports, and what replaces it for the messages of Flyte. */
+const GENERATED = "@bufbuild/protobuf/codegenv2";
+const LAZY = "lazy-descriptors";
+const FLYTE_MESSAGES = /[\\/](?:idl|@flyte-ts)[\\/]/;
 const here = fileURLToPath(import.meta.url);
 
 /** File of a bundle. */
@@ -125,8 +129,9 @@ export function entryPlugin(source: string, root: string): Plugin {
     name: "flyte-entry",
     resolveId: {
       order: "pre",
-      async handler(id) {
+      async handler(id, importer = "") {
         if (id === ENTRY) return ENTRY;
+        if (id === GENERATED && FLYTE_MESSAGES.test(importer) && !importer.includes(LAZY)) return this.resolve(`@flyte-ts/runtime/${LAZY}`, here);
         if (RUNTIME.test(id)) return this.resolve(id, here, { skipSelf: true });
         if (SDK.test(id)) return this.resolve(id, hasSdk(ofProject) ? join(root, "flyte.config.ts") : here, { skipSelf: true });
         return undefined;

@@ -15,6 +15,7 @@ export function entrySource(modules: readonly SourceModule[], purpose: BundlePur
     'const entry = createEntry(modules, new URL(".", import.meta.url).href);',
     "export const format = entry.format;",
     "export const run = entry.run;",
+    "export const prepare = entry.prepare;",
     "export const collect = entry.collect;",
     'export const describe = () => import("@flyte-ts/runtime/describe");',
     ...(purpose === "local"

@@ -2,8 +2,10 @@ import { closeSync, existsSync, readFileSync, readSync, renameSync, writeFileSyn
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundleRoot } from "../bootstrap/bundle-root.js";
+import type { BundleEntry } from "../run-request.js";
 import { ENTRY_FILE, MANIFEST_FILE, type BundleManifest } from "../manifest.js";
 import { overwriteArguments, overwriteVariable } from "./process-image.js";
+import { rehearseRequest } from "./rehearse.js";
 
 /** Run of a container that a spare becomes. */
 export interface SpareRequest {
@@ -47,12 +49,14 @@ export async function waitForRun([folder = "", digest = ""]: readonly string[]):
 
 /** Loads what every task needs. The modules of the author are not among it. */
 async function preload(digest: string): Promise<void> {
-  for (const module of ["node:http", "node:crypto", "node:stream", "node:zlib"]) process.getBuiltinModule(module);
+  await rehearseRequest();
   const folder = join(bundleRoot(process.env), digest);
   if (digest === "" || !existsSync(folder)) return;
   const { externals } = JSON.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as BundleManifest;
   // Packages of an image are found from the working directory of a task.
-  if (externals.length === 0) await import(pathToFileURL(join(folder, ENTRY_FILE)).href);
+  if (externals.length > 0) return;
+  const entry = (await import(pathToFileURL(join(folder, ENTRY_FILE)).href)) as Partial<BundleEntry>;
+  await entry.prepare?.();
 }
 
 /** Waits for a line; undefined when the kubelet needs this spare no more. */

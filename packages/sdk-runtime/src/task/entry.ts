@@ -1,5 +1,6 @@
 import { collectEntities, type Collection } from "@flyte-ts/sdk/runtime";
 import { type BundleEntry, RUN_FORMAT, type RunRequest } from "../run-request.js";
+import { rehearseTask } from "./rehearse-task.js";
 import { runRequest } from "./run.js";
 
 /** Module of a bundle that holds entities. */
@@ -30,5 +31,5 @@ export function createEntry(modules: readonly TaskModule[], folder: string): Tas
   const collect = () => load(modules);
   const run = (request: RunRequest): Promise<number> =>
     runRequest(request, { folder, collect, collectOne: (module) => load(modules.filter((known) => known.module === module)) });
-  return { format: RUN_FORMAT, run, collect };
+  return { format: RUN_FORMAT, run, collect, prepare: rehearseTask };
 }

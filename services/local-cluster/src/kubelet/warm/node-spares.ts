@@ -14,7 +14,7 @@ const BUNDLES_ENV = "FLYTE_TS_BUNDLE_CACHE";
 /** Room for the variables that mark a pod's processes, bytes. */
 const ROOM = { [POD_UID_ENV]: 64, [CONTAINER_ENV]: 96 };
 /** Time after a start before spares are replaced, ms: the task begins first. */
-const REFILL_DELAY_MS = 25;
+const REFILL_DELAY_MS = 40;
 /** Exit codes of a process that a signal ended. */
 const KILLED: ReadonlySet<number> = new Set([137, 143]);
 /** Free memory below which no spare starts, bytes. */
