@@ -14,7 +14,7 @@ const BUNDLES_ENV = "FLYTE_TS_BUNDLE_CACHE";
 /** Room for the variables that mark a pod's processes, bytes. */
 const ROOM = { [POD_UID_ENV]: 64, [CONTAINER_ENV]: 96 };
 /** Time after a start before spares are replaced, ms: the task begins first. */
-const REFILL_DELAY_MS = 40;
+const REFILL_DELAY_MS = 20;
 /** Exit codes of a process that a signal ended. */
 const KILLED: ReadonlySet<number> = new Set([137, 143]);
 /** Free memory below which no spare starts, bytes. */
@@ -69,8 +69,10 @@ export class NodeSpares implements WarmStarter {
     if (kind === undefined || this.#unavailable.has(kind.key) || !fitsMarks(request)) return undefined;
     this.#wanted = kind;
     const taken = this.#take(kind);
-    clearTimeout(this.#refillTimer);
-    this.#refillTimer = setTimeout(() => this.#refill(), REFILL_DELAY_MS).unref();
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refillTimer = undefined;
+      this.#refill();
+    }, REFILL_DELAY_MS).unref();
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => this.#endAll(), this.#options.idleTimeoutMs).unref();
     return taken?.become(request);
@@ -105,7 +107,7 @@ export class NodeSpares implements WarmStarter {
     const bundle = wanted.digest !== undefined && isUnpacked(wanted) ? wanted.digest : undefined;
     for (const each of this.#waiting) if (each.kind.key !== wanted.key || ![undefined, bundle].includes(each.kind.digest)) this.#end(each);
     const waiting = [...this.#waiting];
-    if (waiting.length >= this.#options.maxSpares || waiting.some(({ spare }) => !spare.isReady)) return;
+    if (waiting.length >= this.#options.maxSpares || waiting.filter(({ spare }) => !spare.isReady).length > 1) return;
     if (freemem() < MIN_FREE_BYTES) return;
     const needsPlain = waiting.length === this.#options.maxSpares - 1 && waiting.every(({ kind }) => kind.digest !== undefined);
     this.#startSpare({ ...wanted, digest: needsPlain ? undefined : bundle });
