@@ -131,7 +131,8 @@ export function entryPlugin(source: string, root: string): Plugin {
       order: "pre",
       async handler(id, importer = "") {
         if (id === ENTRY) return ENTRY;
-        if (id === GENERATED && FLYTE_MESSAGES.test(importer) && !importer.includes(LAZY)) return this.resolve(`@flyte-ts/runtime/${LAZY}`, here);
+        if (id === GENERATED && FLYTE_MESSAGES.test(importer) && !importer.includes(LAZY))
+          return this.resolve(`@flyte-ts/runtime/${LAZY}`, here);
         if (RUNTIME.test(id)) return this.resolve(id, here, { skipSelf: true });
         if (SDK.test(id)) return this.resolve(id, hasSdk(ofProject) ? join(root, "flyte.config.ts") : here, { skipSelf: true });
         return undefined;

@@ -19,7 +19,7 @@ export function overwriteVariable(name: string, value: string): void {
   overwrite(ENV_START, start, padded(value, room));
 }
 
-/** Writes arguments after those of the program where the kernel shows them, as far as there is room. */
+/** Writes arguments where the kernel shows them, as far as there is room. */
 export function overwriteArguments(words: readonly string[]): void {
   const shown = readFileSync("/proc/self/cmdline");
   const start = shown.indexOf("\0--spare\0") + 1;

@@ -107,7 +107,7 @@ export class NodeSpare {
     if (this.#child.pid !== undefined) sendSignal(-this.#child.pid, "SIGKILL");
   }
 
-  /** What it printed before it ended without a run. */
+  /** Output before it ended without a run. */
   get problem(): string {
     return this.#problem;
   }
