@@ -1,7 +1,7 @@
 // `node scripts/bundle.mjs main workflow/compiler/main`, in a package's folder: bundles src/main.ts
 // and its imports, including other packages, into a few files below bundle/. Opening a thousand
 // small files would dominate the start of a program. Dynamic imports stay separate files and load
-// on demand.
+// on demand. `name=specifier` bundles a module of another package.
 import { rolldown } from "rolldown";
 
 const entries = process.argv.slice(2);
@@ -24,7 +24,12 @@ const builtinModules = {
   }),
 };
 const bundle = await rolldown({
-  input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+  input: Object.fromEntries(
+    entries.map((entry) => {
+      const [name, module = `src/${name}.ts`] = entry.split("=");
+      return [name, module];
+    }),
+  ),
   platform: "node",
   plugins: [builtinModules],
   // Resolve packages to their sources, as tests do, so that a bundle is never older than the
@@ -37,6 +42,8 @@ const bundle = await rolldown({
     "@azure/storage-blob",
     "@google-cloud/storage",
     "@kubernetes/client-node",
+    "hyparquet",
+    "hyparquet-writer",
     "oidc-provider",
     "pg-native",
     "rolldown",

@@ -20,7 +20,9 @@ if (existsSync(checkout)) {
   }
   const isHelp = argv.length === 0 || (["help", "--help"].includes(argv[0]) && argv.length === 1);
   if (isHelp) run(nodeProgram(), [own, "--help"]);
-  await becomeCli(argv, isAuthors ? own : cli);
+  // This process runs the author's verbs itself where it is the Node that they need.
+  if (isAuthors && nodeProgram() === process.execPath) await import(own);
+  else await becomeCli(argv, isAuthors ? own : cli);
 } else {
   await import("./bundle/main.js");
 }

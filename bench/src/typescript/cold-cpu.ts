@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const RUNTIME_BIN = fileURLToPath(new URL("../../../packages/sdk-runtime/bin", import.meta.url));
 const RUNS = 20;
-/** Prints the processor time of the shell, then that of its children. */
+// The last line has the processor time of the children.
 const SCRIPT = 'count=0; while [ $count -lt RUNS ]; do "$@" || exit 1; count=$((count + 1)); done; times';
 
 /**

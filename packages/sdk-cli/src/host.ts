@@ -1,11 +1,23 @@
 // Program of EntityHost: loads the entry of a bundle and answers calls about it.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { keepCompiledCode } from "./compiled-code.js";
 import { handlersOf, type LocalEntry } from "./entities/serve.js";
-import type { HostAnswer, HostRequest } from "./entities/messages.js";
+import type { HostAnswer, HostRequest, HostStart } from "./entities/messages.js";
 
-const loaded = import(pathToFileURL(process.argv[2] ?? "").href).then((entry: LocalEntry) => handlersOf(entry));
+keepCompiledCode();
+
+const entry = Promise.withResolvers<LocalEntry>();
+const loaded = entry.promise.then(handlersOf);
 // The first call reports that the modules cannot be loaded.
 loaded.catch(() => undefined);
+
+/** Modules of the SDK that this command has bundled, and that most bundles begin with. */
+for (const name of ["sdk/index.js", "runtime/task.js", "runtime/describe.js", "sdk/testing.js"]) {
+  const file = join(import.meta.dirname, name);
+  if (existsSync(file)) void import(pathToFileURL(file).href);
+}
 
 async function answer({ id, call, request }: HostRequest): Promise<HostAnswer> {
   try {
@@ -22,5 +34,8 @@ function describe(error: unknown): string {
   return ["GraphError", "ValueError"].includes(error.name) ? error.message : (error.stack ?? error.message);
 }
 
-process.on("message", (request) => void answer(request as HostRequest).then((message) => process.send?.(message)));
+process.on("message", (message: HostStart | HostRequest) => {
+  if ("load" in message) entry.resolve(import(pathToFileURL(message.load).href) as Promise<LocalEntry>);
+  else void answer(message).then((answered) => process.send?.(answered));
+});
 process.on("disconnect", () => process.exit(0));

@@ -1,3 +1,4 @@
+import { keepCompiledCode } from "./compiled-code.js";
 import { UsageError } from "./usage-error.js";
 import { helpText, usageOf } from "./usage.js";
 
@@ -47,6 +48,7 @@ function describeError(error: unknown): string {
   return USER_ERRORS.includes(error.name) ? error.message : (error.stack ?? error.message);
 }
 
+keepCompiledCode();
 main(process.argv.slice(2)).then(
   (status) => process.exit(status),
   (error: unknown) => {

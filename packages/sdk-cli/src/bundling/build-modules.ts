@@ -7,6 +7,7 @@ import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import type { Project } from "../project/project.js";
 import { ProjectError } from "../project/project-error.js";
 import type { SourceModule } from "../project/source-modules.js";
+import { builtSdkPlugin } from "./built-sdk.js";
 import { type BundlePurpose, entrySource } from "./entry-source.js";
 import { ExternalPackages, readManifest } from "./external-packages.js";
 
@@ -51,7 +52,11 @@ export async function buildModules(project: Project, modules: readonly SourceMod
     input: { entry: ENTRY },
     platform: "node",
     experimental: { attachDebugInfo: "none" },
-    plugins: [entryPlugin(entrySource(modules, purpose), project.root), externals.plugin],
+    plugins: [
+      ...(purpose === "local" ? [builtSdkPlugin(project.root)] : []),
+      entryPlugin(entrySource(modules, purpose), project.root),
+      externals.plugin,
+    ],
     onLog: (level, log) => {
       if (level === "warn" && !log.message.includes("node_modules")) warnings.push(log.message);
     },

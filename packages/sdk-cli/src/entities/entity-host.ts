@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BundleFile } from "../bundling/build-modules.js";
 import { ProjectError } from "../project/project-error.js";
-import type { HostAnswer, HostCall, HostCalls } from "./messages.js";
+import type { HostAnswer, HostCall, HostCalls, HostStart } from "./messages.js";
 
 /** Returns the program of the process: beside the chunks of a bundle, above those of a build. */
 function hostProgram(): string {
@@ -13,6 +13,12 @@ function hostProgram(): string {
   const beside = join(folder, "host.js");
   return existsSync(beside) ? beside : join(folder, "..", "host.js");
 }
+
+/** Process that waits for its bundle. */
+let prepared: ChildProcess | undefined;
+
+const forkHost = (cwd: string): ChildProcess =>
+  fork(hostProgram(), [], { execArgv: ["--enable-source-maps"], cwd, stdio: ["inherit", "inherit", "inherit", "ipc"] });
 
 /**
  * A process that has loaded a bundle. Its modules are the author's: they run with their own state,
@@ -35,6 +41,14 @@ export class EntityHost {
     });
   }
 
+  /**
+   * Starts the process of the next bundle of this working directory, which loads the SDK while the
+   * bundle is made.
+   */
+  static prepare(): void {
+    prepared ??= forkHost(process.cwd());
+  }
+
   /** Writes a bundle to a new folder outside of the project, and starts a process that loads it. */
   static start(files: readonly BundleFile[], options: { readonly cwd?: string } = {}): EntityHost {
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-project-"));
@@ -42,11 +56,10 @@ export class EntityHost {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), content, { mode: executable ? 0o755 : 0o644 });
     }
-    const child = fork(hostProgram(), [join(folder, "entry.mjs")], {
-      execArgv: ["--enable-source-maps"],
-      cwd: options.cwd ?? folder,
-      stdio: ["inherit", "inherit", "inherit", "ipc"],
-    });
+    const isPrepared = options.cwd === process.cwd();
+    const child = (isPrepared ? prepared : undefined) ?? forkHost(options.cwd ?? folder);
+    if (isPrepared) prepared = undefined;
+    child.send({ load: join(folder, "entry.mjs") } satisfies HostStart);
     return new EntityHost(child, folder);
   }
 

@@ -48,6 +48,11 @@ export interface HostCalls {
 
 export type HostCall = keyof HostCalls;
 
+/** First message: the entry of the bundle to load. */
+export interface HostStart {
+  readonly load: string;
+}
+
 export interface HostRequest {
   readonly id: number;
   readonly call: HostCall;

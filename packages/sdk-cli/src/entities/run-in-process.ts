@@ -43,7 +43,7 @@ function describeFailure(error: unknown): string {
 /** Drops the frames of the SDK and of Node.js below the author's code. */
 function ownFrames(stack: string): string {
   const lines = stack.split("\n");
-  const last = lines.findLastIndex((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line));
+  const last = lines.findLastIndex((line) => /^\s+at .*\/flyte-ts-project-/.test(line) && !line.includes("node_modules"));
   const kept = last < 0 ? lines : lines.slice(0, last + 1);
   return kept.map((line) => line.replace(/(?:file:\/\/)?\/[^\s()]*\/flyte-ts-project-[^/]+\//, "")).join("\n");
 }

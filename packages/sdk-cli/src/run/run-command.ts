@@ -1,4 +1,5 @@
 import { join, relative, resolve } from "node:path";
+import { EntityHost } from "../entities/entity-host.js";
 import { makeBundle, type LoadedBundle } from "../bundling/make-bundle.js";
 import { loadProject, type Project, PROJECT_FLAGS } from "../project/project.js";
 import { sourceModules } from "../project/source-modules.js";
@@ -23,6 +24,7 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
   const { values, positionals } = parseFlags(own, FLAGS);
   const [file, name, ...more] = positionals;
   if (file === undefined || name === undefined || more.length > 0) return 2;
+  if (!values.remote) EntityHost.prepare();
   const project = await loadProject(process.cwd(), values);
   const inputs = { ...readInputs(values.inputs), ...given };
   const bundle = await makeBundle(project, values.remote ? "registered" : "local", resolve(file));
