@@ -13,7 +13,7 @@ const SCRIPT = 'count=0; while [ $count -lt RUNS ]; do "$@" || exit 1; count=$((
  * Runs a task of the stack again and again, each time in a new process.
  *
  * @param data folder of the stack
- * @param command of the task's container
+ * @param command command of the task's container
  * @returns processor time of one run, ms
  */
 export function coldCpuMs(data: string, command: readonly string[]): number {

@@ -3,18 +3,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { keepCompiledCode } from "./compiled-code.js";
-import { handlersOf, type LocalEntry } from "./entities/serve.js";
+import type { LocalEntry } from "./entities/serve.js";
 import type { HostAnswer, HostRequest, HostStart } from "./entities/messages.js";
 
 keepCompiledCode();
 
 const entry = Promise.withResolvers<LocalEntry>();
-const loaded = entry.promise.then(handlersOf);
+const loaded = Promise.all([import("./entities/serve.js"), entry.promise]).then(([{ handlersOf }, known]) => handlersOf(known));
 // The first call reports that the modules cannot be loaded.
 loaded.catch(() => undefined);
 
 /** Modules of the SDK that this command has bundled, and that most bundles begin with. */
-for (const name of ["sdk/index.js", "runtime/task.js", "runtime/describe.js", "sdk/testing.js"]) {
+for (const name of ["sdk/index.js", "runtime/task.js", "runtime/describe.js", "sdk/runtime.js"]) {
   const file = join(import.meta.dirname, name);
   if (existsSync(file)) void import(pathToFileURL(file).href);
 }

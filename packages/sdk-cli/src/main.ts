@@ -7,8 +7,12 @@ type Write = (text: string) => void;
 type Verb = (argv: readonly string[], write: Write) => Promise<number>;
 
 /** Verbs, each of which loads only its own modules. */
-const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
-  run: async () => (await import("./run/run-command.js")).runCommand,
+const VERBS: Readonly<Record<string, (argv: readonly string[]) => Promise<Verb>>> = {
+  run: async (argv) => {
+    // Loads the SDK while this process loads the bundler.
+    if (!argv.includes("--remote")) (await import("./entities/entity-host.js")).EntityHost.prepare();
+    return (await import("./run/run-command.js")).runCommand;
+  },
   check: async () => (await import("./check/check-command.js")).checkCommand,
   register: async () => (await import("./register/register-command.js")).registerCommand,
   package: async () => (await import("./register/package-command.js")).packageCommand,
@@ -30,7 +34,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (STACK_VERBS.includes(name)) throw new UsageError(`flyte-ts ${name} is in @flyte-ts/stack: npm i -D @flyte-ts/stack`);
   const load = VERBS[name];
   if (load === undefined) throw new UsageError(`unknown verb ${JSON.stringify(name)}; flyte-ts --help lists all verbs`);
-  const status = await (await load())(rest, (text) => void process.stdout.write(text));
+  const status = await (await load(rest))(rest, (text) => void process.stdout.write(text));
   if (status === 2) process.stderr.write(usageOf(name) ?? "");
   return status;
 }

@@ -9,8 +9,8 @@ const BUILT = /^@flyte-ts\/(?:sdk(?:\/(types|testing|config|runtime))?|runtime\/
 
 /**
  * Leaves the SDK and the runtime out of a bundle that this process runs: this command has them in a
- * few files, whose compiled code Node.js keeps. That is four fifths of the work for a small project.
- * A project with another version of the SDK keeps its own.
+ * few files, whose compiled code Node.js keeps. That is most of the work for a small project. A
+ * project with another version of the SDK keeps its own.
  */
 export function builtSdkPlugin(root: string): Plugin {
   const folder = builtFolder();

@@ -1,12 +1,10 @@
 import { join, relative, resolve } from "node:path";
-import { EntityHost } from "../entities/entity-host.js";
 import { makeBundle, type LoadedBundle } from "../bundling/make-bundle.js";
 import { loadProject, type Project, PROJECT_FLAGS } from "../project/project.js";
 import { sourceModules } from "../project/source-modules.js";
 import { parseFlags } from "../parse-flags.js";
 import { UsageError } from "../usage-error.js";
 import { parseSignals, readInputs, splitFlags } from "./input-flags.js";
-import { runRemote } from "./run-remote.js";
 
 const FLAGS = {
   ...PROJECT_FLAGS,
@@ -24,13 +22,15 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
   const { values, positionals } = parseFlags(own, FLAGS);
   const [file, name, ...more] = positionals;
   if (file === undefined || name === undefined || more.length > 0) return 2;
-  if (!values.remote) EntityHost.prepare();
   const project = await loadProject(process.cwd(), values);
   const inputs = { ...readInputs(values.inputs), ...given };
   const bundle = await makeBundle(project, values.remote ? "registered" : "local", resolve(file));
   try {
     const target = findTarget(project, bundle, { file, name });
-    if (values.remote) return await runRemote({ project, bundle, target, inputs, version: values.version, wait: values.wait }, write);
+    if (values.remote) {
+      const { runRemote } = await import("./run-remote.js");
+      return await runRemote({ project, bundle, target, inputs, version: values.version, wait: values.wait }, write);
+    }
     return await bundle.host.call("local", {
       ...target,
       inputs,
