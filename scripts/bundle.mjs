@@ -1,10 +1,12 @@
 // `node scripts/bundle.mjs main workflow/compiler/main`, in a package's folder: bundles src/main.ts
 // and its imports, including other packages, into a few files below bundle/. Opening a thousand
 // small files would dominate the start of a program. Dynamic imports stay separate files and load
-// on demand. `name=specifier` bundles a module of another package.
+// on demand. `name=specifier` bundles a module of another package. `--lazy-messages` describes
+// messages of Flyte when they are used, for programs that use few of them.
 import { rolldown } from "rolldown";
 
-const entries = process.argv.slice(2);
+const words = process.argv.slice(2);
+const entries = words.filter((word) => !word.startsWith("--"));
 
 /**
  * Replaces imports of Node's modules by calls. An import statement evaluates every lazy export of
@@ -23,6 +25,16 @@ const builtinModules = {
     map: null,
   }),
 };
+const lazyMessages = {
+  name: "lazy-messages",
+  resolveId: {
+    order: "pre",
+    handler(id, importer = "") {
+      if (id !== "@bufbuild/protobuf/codegenv2" || !/\/packages\/idl\//.test(importer)) return undefined;
+      return this.resolve("@flyte-ts/runtime/lazy-descriptors", importer);
+    },
+  },
+};
 const bundle = await rolldown({
   input: Object.fromEntries(
     entries.map((entry) => {
@@ -31,7 +43,7 @@ const bundle = await rolldown({
     }),
   ),
   platform: "node",
-  plugins: [builtinModules],
+  plugins: [builtinModules, ...(words.includes("--lazy-messages") ? [lazyMessages] : [])],
   // Resolve packages to their sources, as tests do, so that a bundle is never older than the
   // sources.
   resolve: { conditionNames: ["source", "node"] },

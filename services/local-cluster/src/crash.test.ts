@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { makeEntryPoints } from "./kubelet/container/entry-points.fixture.js";
+import { makeEntryPoints } from "./kubelet/warm/entry-points.fixture.js";
 import { type KubeObject, textAt } from "./object/model.js";
 import { buildService, type ServiceProcess, startService } from "./service-process.fixture.js";
 
