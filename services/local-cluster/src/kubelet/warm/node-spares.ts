@@ -106,6 +106,10 @@ export class NodeSpares implements WarmStarter {
     if (this.#closed || wanted === undefined || this.#unavailable.has(wanted.key)) return;
     const bundle = wanted.digest !== undefined && isUnpacked(wanted) ? wanted.digest : undefined;
     for (const each of this.#waiting) if (each.kind.key !== wanted.key || ![undefined, bundle].includes(each.kind.digest)) this.#end(each);
+    const plain = [...this.#waiting].filter(({ kind }) => kind.digest === undefined);
+    // The first task of a bundle unpacks it: the spares after that can load it.
+    if (wanted.digest !== undefined && bundle === undefined && plain.length > 0) return;
+    if (bundle !== undefined) for (const each of plain.slice(1)) this.#end(each);
     const waiting = [...this.#waiting];
     if (waiting.length >= this.#options.maxSpares || waiting.filter(({ spare }) => !spare.isReady).length > 1) return;
     if (freemem() < MIN_FREE_BYTES) return;
