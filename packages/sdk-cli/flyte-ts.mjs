@@ -5,13 +5,14 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const AUTHOR_VERBS = ["run", "check", "register", "package", "generate", "launch", "watch", "logs"];
+const AUTHOR_VERBS = ["init", "run", "dev", "check", "register", "package", "generate", "launch", "watch", "logs"];
 const here = dirname(fileURLToPath(import.meta.url));
 const argv = process.argv.slice(2);
 const isAuthors = AUTHOR_VERBS.includes(argv[0]) || (argv[0] === "help" && AUTHOR_VERBS.includes(argv[1]));
 const checkout = join(here, "../../scripts/prepare.mjs");
 
-if (existsSync(checkout)) {
+// The published package has no sources.
+if (existsSync(join(here, "src/main.ts"))) {
   const { becomeCli, cli, ensureBuilt, ensureInstalled, nodeProgram, run } = await import(checkout);
   const own = join(here, "bundle/main.js");
   if (!existsSync(cli) || !existsSync(own)) {

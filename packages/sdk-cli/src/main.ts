@@ -8,11 +8,13 @@ type Verb = (argv: readonly string[], write: Write) => Promise<number>;
 
 /** Verbs, each of which loads only its own modules. */
 const VERBS: Readonly<Record<string, (argv: readonly string[]) => Promise<Verb>>> = {
+  init: async () => (await import("./init/init-command.js")).initCommand,
   run: async (argv) => {
     // Loads the SDK while this process loads the bundler.
     if (!argv.includes("--remote")) (await import("./entities/entity-host.js")).EntityHost.prepare();
     return (await import("./run/run-command.js")).runCommand;
   },
+  dev: async () => (await import("./dev/dev-command.js")).devCommand,
   check: async () => (await import("./check/check-command.js")).checkCommand,
   register: async () => (await import("./register/register-command.js")).registerCommand,
   package: async () => (await import("./register/package-command.js")).packageCommand,

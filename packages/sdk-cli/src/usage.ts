@@ -1,6 +1,8 @@
 /** Forms of each verb; later lines of a form are indented. */
 const FORMS = {
+  init: ["init [--yes] [--no-install] [--project NAME] [--domain NAME] [FOLDER]"],
   run: ["run [--remote] [--wait] [--inputs FILE] [--signal NAME=VALUE…] FILE EXPORT [--INPUT VALUE…]"],
+  dev: ["dev [--remote] [--inputs FILE] [FILE EXPORT [--INPUT VALUE…]]"],
   check: ["check"],
   register: ["register [--version V] [--dry-run] [--activate]"],
   package: ["package --out DIR [--version V]"],
@@ -21,6 +23,11 @@ const PROJECT = `          Reads flyte.config.ts of this folder or of one above 
 
 /** Explanation of each verb. */
 const ABOUT: Readonly<Record<Verb, string>> = {
+  init: `  init    Writes a project with a workflow and its tests to FOLDER or this folder, and installs its
+          packages. Files that exist stay as they are; package.json receives what it lacks.
+          --yes         asks nothing
+          --no-install  installs nothing
+          --project, --domain  for flyte.config.ts; default: flytesnacks, development`,
   run: `  run     Runs a workflow or task in this process, and prints its nodes and outputs. Inputs are
           flags, JSON for all that is no text, number or boolean.
           --remote  registers the module with those that it imports, and starts an execution
@@ -30,8 +37,13 @@ const ABOUT: Readonly<Record<Verb, string>> = {
           --inputs  JSON file with the inputs
           --signal  answers a gate of a local run
 ${PROJECT}`,
-  check: `  check   Bundles the project, loads it in an empty folder, and compiles its workflows as the server
-          does. Needs no server.
+  dev: `  dev     Checks types and workflows after each save, and then runs the workflow or task in this
+          process. Ctrl-C ends it.
+          --remote  registers the project instead, and starts an execution
+          --inputs  JSON file with the inputs
+${PROJECT}`,
+  check: `  check   Checks the types with the project's TypeScript, bundles the project, loads it in an empty
+          folder, and compiles its workflows as the server does. Needs no server.
 ${PROJECT}`,
   register: `  register  Bundles the project and registers its tasks, workflows and launch plans. Sends nothing
           that the server has.

@@ -8,7 +8,7 @@ import { type BuiltModules, buildModules, type BundleFile } from "./build-module
 import type { BundlePurpose } from "./entry-source.js";
 import { type CodeHash, hashTask } from "./code-hash.js";
 import { packageFiles } from "./package-files.js";
-import { SDK_VERSION } from "./sdk-version.js";
+import { SDK_VERSION } from "../own-package.js";
 
 /** A loaded bundle of a project. */
 export interface LoadedBundle {

@@ -36,7 +36,7 @@ export type ProjectFlags = { readonly [Flag in keyof typeof PROJECT_FLAGS]?: str
 
 /** Reads flyte.config.ts of a folder or of one above it. @throws ProjectError */
 export async function loadProject(folder: string, flags: ProjectFlags): Promise<Project> {
-  const root = findRoot(resolve(folder));
+  const root = rootOf(folder);
   const config = await loadConfig(root);
   const endpoint = flags.endpoint ?? config.endpoint ?? process.env["FLYTE_PLATFORM_URL"] ?? "localhost:30080";
   return {
@@ -51,8 +51,9 @@ export async function loadProject(folder: string, flags: ProjectFlags): Promise<
   };
 }
 
-function findRoot(start: string): string {
-  for (let folder = start; ; folder = dirname(folder)) {
+/** Returns the folder of flyte.config.ts, at or above a folder. @throws ProjectError */
+export function rootOf(start: string): string {
+  for (let folder = resolve(start); ; folder = dirname(folder)) {
     if (existsSync(join(folder, CONFIG_FILE))) return folder;
     if (dirname(folder) === folder) throw new ProjectError(`${start} and the folders above it have no ${CONFIG_FILE}`);
   }

@@ -1,9 +1,8 @@
-import { join, relative, resolve } from "node:path";
-import { makeBundle, type LoadedBundle } from "../bundling/make-bundle.js";
-import { loadProject, type Project, PROJECT_FLAGS } from "../project/project.js";
-import { sourceModules } from "../project/source-modules.js";
+import { join, resolve } from "node:path";
+import { makeBundle } from "../bundling/make-bundle.js";
+import { loadProject, PROJECT_FLAGS } from "../project/project.js";
 import { parseFlags } from "../parse-flags.js";
-import { UsageError } from "../usage-error.js";
+import { findTarget } from "./find-target.js";
 import { parseSignals, readInputs, splitFlags } from "./input-flags.js";
 
 const FLAGS = {
@@ -41,21 +40,4 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
   } finally {
     bundle.host.close();
   }
-}
-
-/** Finds the entity that FILE and EXPORT name. */
-function findTarget(
-  project: Project,
-  { listed }: LoadedBundle,
-  { file, name }: { readonly file: string; readonly name: string },
-): { readonly module: string; readonly export: string; readonly kind: "task" | "workflow" | "launchplan"; readonly name: string } {
-  const path = resolve(file);
-  const module = sourceModules(project).find((source) => source.file === path)?.module;
-  if (module === undefined) throw new UsageError(`${relative(project.root, path)} is not among the sources of flyte.config.ts`);
-  const found = listed.entities.find((entity) => entity.module === module && entity.export === name);
-  if (found === undefined || found.kind === "reference") {
-    const others = listed.entities.filter((entity) => entity.module === module).map((entity) => entity.export);
-    throw new UsageError(`${file} exports no ${name}; it exports ${others.join(", ") || "no task or workflow"}`);
-  }
-  return { module, export: name, kind: found.kind, name: found.name };
 }

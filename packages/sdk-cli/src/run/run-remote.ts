@@ -13,18 +13,14 @@ import { RESOURCE_TYPES } from "../register/references.js";
 import { registerProject } from "../register/register-project.js";
 import { connectTo, refusal } from "../register/server.js";
 import { openAdminChannel } from "../watch/admin-channel.js";
+import type { Target } from "./find-target.js";
 import { uploadInputs } from "./upload-inputs.js";
 import { ChangeFormatter } from "../watch/format-changes.js";
 
 export interface RemoteRun {
   readonly project: Project;
   readonly bundle: LoadedBundle;
-  readonly target: {
-    readonly module: string;
-    readonly export: string;
-    readonly kind: "task" | "workflow" | "launchplan";
-    readonly name: string;
-  };
+  readonly target: Target;
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly version: string | undefined;
   /** Follow the execution and print its outputs. */
@@ -38,7 +34,7 @@ export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
   const client = connectTo(run.project.endpoint);
   try {
     const { version } = await registerProject(client, run, { version: run.version, activate: false });
-    const name = await start(client, run, version);
+    const name = await startExecution(client, run, version);
     write(`${name}\n`);
     return run.wait ? await follow(client, run, { name, write }) : 0;
   } finally {
@@ -46,7 +42,12 @@ export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
   }
 }
 
-async function start(client: FlyteClient, { project: scope, bundle, target, inputs }: RemoteRun, version: string): Promise<string> {
+/** Starts an execution of a registered entity. Returns its name. */
+export async function startExecution(
+  client: FlyteClient,
+  { project: scope, bundle, target, inputs }: RemoteRun,
+  version: string,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-inputs-"));
   try {
     const encoded = await bundle.host.call("encode", { module: target.module, export: target.export, inputs, folder, cwd: process.cwd() });

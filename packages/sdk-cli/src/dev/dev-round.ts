@@ -1,0 +1,107 @@
+import { type LoadedBundle, makeBundle } from "../bundling/make-bundle.js";
+import { checkBundle } from "../check/check-bundle.js";
+import type { Project } from "../project/project.js";
+import { registerProject } from "../register/register-project.js";
+import { connectTo } from "../register/server.js";
+import { findTarget } from "../run/find-target.js";
+import { startExecution } from "../run/run-remote.js";
+import { checkTypes } from "../types/check-types.js";
+import { until } from "./until.js";
+
+/** Entity that runs after each save. */
+export interface DevTarget {
+  /** Absolute path. */
+  readonly file: string;
+  readonly name: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+export interface DevOptions {
+  readonly load: () => Promise<Project>;
+  readonly target: DevTarget | undefined;
+  /** Register the project, and run the entity on the server. */
+  readonly remote: boolean;
+  readonly write: (text: string) => void;
+}
+
+/** The work after one save: checks, then the run. */
+export class DevRound {
+  readonly #bundles: Promise<LoadedBundle>[] = [];
+  readonly #start = performance.now();
+
+  constructor(private readonly options: DevOptions) {}
+
+  /** Resolves when the work is done, or soon after the signal is aborted; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#checkAndRun(signal);
+    } catch (error) {
+      if (!signal.aborted) this.options.write(`${messageOf(error)}\n`);
+    } finally {
+      await Promise.all(this.#bundles.map((made) => made.then(({ host }) => host.close(), () => undefined)));
+    }
+  }
+
+  async #checkAndRun(signal: AbortSignal): Promise<void> {
+    const project = await this.options.load();
+    const types = this.#checkTypes(project, signal);
+    const bundles = Promise.all([
+      this.#bundle(makeBundle(project, "local")),
+      this.options.remote ? this.#bundle(makeBundle(project)) : undefined,
+    ]);
+    bundles.catch(() => undefined);
+    const isSound = await types;
+    const [local, registered] = await bundles;
+    if (!isSound || signal.aborted) return;
+    const problems = await checkBundle(project, local);
+    for (const problem of problems) this.options.write(`${problem}\n`);
+    if (problems.length > 0 || signal.aborted) return;
+    this.options.write(`types and graphs are sound (${this.#elapsed()})\n`);
+    await until(signal, registered === undefined ? this.#runHere(project, local) : this.#runOnServer(project, registered));
+  }
+
+  /** Told as soon as it is known, whatever else is under way. */
+  async #checkTypes(project: Project, signal: AbortSignal): Promise<boolean> {
+    const { text, isSound } = await checkTypes(project.root, signal);
+    if (text !== "" && !signal.aborted) this.options.write(isSound ? text : `${text}types have mistakes (${this.#elapsed()})\n`);
+    return isSound;
+  }
+
+  async #runHere(project: Project, bundle: LoadedBundle): Promise<void> {
+    const { target } = this.options;
+    if (target === undefined) return;
+    const { module, export: name } = findTarget(project, bundle, target);
+    const run = { module, export: name, inputs: target.inputs, signals: {}, secrets: {}, cacheFolder: "" };
+    await bundle.host.call("local", run);
+    this.options.write(`ran after ${this.#elapsed()}\n`);
+  }
+
+  async #runOnServer(project: Project, bundle: LoadedBundle): Promise<void> {
+    const { target, write } = this.options;
+    const client = connectTo(project.endpoint);
+    try {
+      const { version, created } = await registerProject(client, { project, bundle }, { activate: false });
+      write(`${created === undefined ? "nothing is new in" : "registered"} version ${version} (${this.#elapsed()})\n`);
+      if (target === undefined) return;
+      const found = findTarget(project, bundle, target);
+      const run = { project, bundle, target: found, inputs: target.inputs, version, wait: false };
+      write(`started ${await startExecution(client, run, version)} (${this.#elapsed()})\n`);
+    } finally {
+      client.close();
+    }
+  }
+
+  #bundle(made: Promise<LoadedBundle>): Promise<LoadedBundle> {
+    this.#bundles.push(made);
+    return made;
+  }
+
+  #elapsed(): string {
+    return `${Math.round(performance.now() - this.#start)} ms`;
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return ["UsageError", "ProjectError", "RpcError", "ServerError"].includes(error.name) ? error.message : (error.stack ?? error.message);
+}

@@ -1,0 +1,7 @@
+import { defineConfig } from "@flyte-ts/sdk/config";
+
+export default defineConfig({
+  project: "flytesnacks",
+  domain: "development",
+  sources: ["src/flows/**/*.ts"],
+});
