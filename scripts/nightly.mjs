@@ -12,6 +12,8 @@ const PARTS = {
     files: ["conformance/src/plugins/tutorial.test.ts", "conformance/src/plugins/deploy-page.test.ts"],
     environment: { PLUGIN_TUTORIAL: "install" },
   },
+  // Needs the registry of npm.
+  "published-sdk": { files: ["conformance/src/typescript-project/published.test.ts"], environment: { SDK_NODES: "22.12.0,22,24" } },
   "plugin-simulation": {
     files: [
       "packages/task-plugin/src/harness/simulation.test.ts",

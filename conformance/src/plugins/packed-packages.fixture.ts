@@ -14,9 +14,9 @@ export interface PackedPackages {
   readonly archives: string;
 }
 
-/** Packs the published packages below an existing folder. */
-export function packPublishedPackages(folder: string): PackedPackages {
-  const options = ["--version", PACKED_VERSION, "--to", join(folder, "released")];
+/** Packs published packages, and those that they depend on, below an existing folder. */
+export function packPublishedPackages(folder: string, packages: readonly string[] = ["client", "task-plugin"]): PackedPackages {
+  const options = ["--version", PACKED_VERSION, "--to", join(folder, "released"), ...packages];
   const output = execFileSync(process.execPath, [join(root, "scripts/release-packages.mjs"), ...options], { encoding: "utf8" });
   const folders = output.trim().split("\n");
   const archives = join(folder, "archives");

@@ -54,6 +54,12 @@ function describeError(error: unknown): string {
   return USER_ERRORS.includes(error.name) ? error.message : (error.stack ?? error.message);
 }
 
+// Node 22 warns about functions that later versions keep.
+process.removeAllListeners("warning");
+process.on("warning", ({ name, message }) => {
+  if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`);
+});
+
 keepCompiledCode();
 main(process.argv.slice(2)).then(
   (status) => process.exit(status),

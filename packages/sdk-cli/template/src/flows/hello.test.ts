@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compile, mock, runLocal } from "@flyte-ts/sdk/testing";
+import { compile, mock, runLocal, testContext } from "@flyte-ts/sdk/testing";
 import { count, greet, hello } from "./hello.ts";
 
 test("the function of a task", async () => {
-  assert.equal(await count.fn({ text: "abc" }), 3);
+  assert.equal(await count.fn({ text: "abc" }, testContext()), 3);
 });
 
 test("the workflow, in this process", async () => {
