@@ -26,7 +26,7 @@ export interface DevOptions {
 
 /** The work after one save: checks, then the run. */
 export class DevRound {
-  readonly #bundles: Promise<LoadedBundle>[] = [];
+  #bundle: Promise<LoadedBundle> | undefined;
   readonly #start = performance.now();
 
   constructor(private readonly options: DevOptions) {}
@@ -38,26 +38,22 @@ export class DevRound {
     } catch (error) {
       if (!signal.aborted) this.options.write(`${messageOf(error)}\n`);
     } finally {
-      await Promise.all(this.#bundles.map((made) => made.then(({ host }) => host.close(), () => undefined)));
+      await this.#bundle?.then(
+        ({ host }) => host.close(),
+        () => undefined,
+      );
     }
   }
 
   async #checkAndRun(signal: AbortSignal): Promise<void> {
     const project = await this.options.load();
     const types = this.#checkTypes(project, signal);
-    const bundles = Promise.all([
-      this.#bundle(makeBundle(project, "local")),
-      this.options.remote ? this.#bundle(makeBundle(project)) : undefined,
-    ]);
-    bundles.catch(() => undefined);
+    this.#bundle = makeBundle(project, this.options.remote ? "registered" : "local");
+    this.#bundle.catch(() => undefined);
     const isSound = await types;
-    const [local, registered] = await bundles;
+    const bundle = await this.#bundle;
     if (!isSound || signal.aborted) return;
-    const problems = await checkBundle(project, local);
-    for (const problem of problems) this.options.write(`${problem}\n`);
-    if (problems.length > 0 || signal.aborted) return;
-    this.options.write(`types and graphs are sound (${this.#elapsed()})\n`);
-    await until(signal, registered === undefined ? this.#runHere(project, local) : this.#runOnServer(project, registered));
+    await until(signal, this.options.remote ? this.#runOnServer(project, bundle) : this.#runHere(project, bundle));
   }
 
   /** Told as soon as it is known, whatever else is under way. */
@@ -68,14 +64,19 @@ export class DevRound {
   }
 
   async #runHere(project: Project, bundle: LoadedBundle): Promise<void> {
-    const { target } = this.options;
+    const { target, write } = this.options;
+    const problems = await checkBundle(project, bundle);
+    for (const problem of problems) write(`${problem}\n`);
+    if (problems.length > 0) return;
+    write(`types and graphs are sound (${this.#elapsed()})\n`);
     if (target === undefined) return;
     const { module, export: name } = findTarget(project, bundle, target);
     const run = { module, export: name, inputs: target.inputs, signals: {}, secrets: {}, cacheFolder: "" };
     await bundle.host.call("local", run);
-    this.options.write(`ran after ${this.#elapsed()}\n`);
+    write(`ran after ${this.#elapsed()}\n`);
   }
 
+  /** The server compiles the graphs itself. */
   async #runOnServer(project: Project, bundle: LoadedBundle): Promise<void> {
     const { target, write } = this.options;
     const client = connectTo(project.endpoint);
@@ -89,11 +90,6 @@ export class DevRound {
     } finally {
       client.close();
     }
-  }
-
-  #bundle(made: Promise<LoadedBundle>): Promise<LoadedBundle> {
-    this.#bundles.push(made);
-    return made;
   }
 
   #elapsed(): string {
