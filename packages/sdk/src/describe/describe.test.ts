@@ -126,6 +126,13 @@ describe("templates of tasks", () => {
     );
   });
 
+  test("a task that maps a cached one has its cache version", () => {
+    const double = task({ inputs: { x: t.int }, outputs: t.int, cache: true }, ({ x }) => 2 * x);
+    const all = workflow({ inputs: { xs: t.list(t.int) }, outputs: t.list(t.int) }, ({ xs }) => each(double, { x: xs }));
+    const { tasks } = describeEntities(collect({ double, all }), registration);
+    expect(tasks.map(({ template }) => template?.metadata?.discoveryVersion)).toEqual(["hash of some.double", "hash of some.double"]);
+  });
+
   test("containers and connectors have no entry of the SDK", () => {
     const raw = templateOf(container({ image: "alpine", command: ["sh"], outputs: { o: t.string } }));
     expect(raw).toMatchObject({

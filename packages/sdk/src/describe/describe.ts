@@ -71,7 +71,7 @@ export function taskTemplates(compilation: Compilation, locate: (task: TaskDefin
   const location = (name: string, task: TaskDefinition): TaskLocation => locate(task) ?? { module: "", exportName: name };
   const plain = [...compilation.tasks].map(([name, definition]) => ({ name, definition, location: location(name, definition) }));
   const maps = [...compilation.mapTasks.values()].map((map) => {
-    return { name: map.name, definition: map.task, location: location(compilation.name(map.task), map.task), map };
+    return { name: map.name, definition: map.task, location: location(map.taskName, map.task), map };
   });
   return [...plain, ...maps].map((description) => taskTemplate(description, registration));
 }

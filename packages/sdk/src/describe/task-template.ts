@@ -43,7 +43,8 @@ export function taskTemplate(description: TaskDescription, registration: Registr
     id: identify(registration, ResourceType.TASK, name),
     type: typeOf(definition),
     taskTypeVersion: map === undefined ? 0 : 1,
-    metadata: metadataOf(definition, name, registration),
+    // The code of a map task is that of the task that it maps.
+    metadata: metadataOf(definition, map?.taskName ?? name, registration),
     interface: typedInterfaceOf(map === undefined ? definition : mapInterface(map)),
     config: configOf(description, registration),
     ...(execution.form === "connector" && { custom: execution.custom }),

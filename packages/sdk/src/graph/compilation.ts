@@ -18,6 +18,8 @@ import { identify, type Registration } from "../describe/registration.js";
 /** A task that maps another one over lists. */
 export interface MapTask {
   readonly name: string;
+  /** Name of the task that is mapped. */
+  readonly taskName: string;
   readonly task: TaskDefinition;
   /** Inputs that are the same for each item. */
   readonly bound: readonly string[];
@@ -77,7 +79,7 @@ export class Compilation {
       .digest("hex")
       .slice(0, 12);
     const mapName = `${name}_map_${hash}`;
-    this.mapTasks.set(mapName, { name: mapName, task, bound, tolerant });
+    this.mapTasks.set(mapName, { name: mapName, taskName: name, task, bound, tolerant });
     return identify(this.registration, ResourceType.TASK, mapName);
   }
 
