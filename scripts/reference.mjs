@@ -1,5 +1,5 @@
-// Generates the reference pages that follow from the programs: settings of each service and
-// commands of the CLI. Needs the output of `npm run build`.
+// Generates the reference pages that follow from the programs: settings of each service, commands
+// of the CLI, and the API of the TypeScript SDK. Needs the output of `npm run build`.
 //
 //   node scripts/reference.mjs           writes the pages
 //   node scripts/reference.mjs --check   fails, naming each page that differs
@@ -8,12 +8,14 @@ import { dirname, join } from "node:path";
 import { parseCheckFlag } from "./drift.mjs";
 import { root } from "./prepare.mjs";
 import { output, programsWithSettings, settingsSchema } from "./reference/programs.mjs";
+import { sdkPage } from "./reference/sdk-page.mjs";
 import { settingsPage } from "./reference/settings-page.mjs";
 
 const REFERENCE = join("docs", "reference");
 
 const isCheck = parseCheckFlag("reference");
 const pages = new Map(await Promise.all([...(await programsWithSettings()).map(configurationPage), commandsPage()]));
+pages.set(join("docs", "typescript", "reference.md"), sdkPage());
 const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
 if (isCheck) {
   for (const [path] of stale) console.error(`reference: ${path} is stale; run npm run reference`);

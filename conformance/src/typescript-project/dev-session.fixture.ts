@@ -67,7 +67,10 @@ export class DevSession {
   /** Lists the processes that the session started and that run. */
   descendants(): readonly number[] {
     const table = execFileSync("ps", ["-A", "-o", "pid=,ppid=,comm="], { encoding: "utf8" });
-    const rows = table.trim().split("\n").map((line) => /(\d+)\s+(\d+)\s+(.*)/.exec(line) ?? []);
+    const rows = table
+      .trim()
+      .split("\n")
+      .map((line) => /(\d+)\s+(\d+)\s+(.*)/.exec(line) ?? []);
     const found = new Set([this.#child.pid]);
     for (let size = 0; size < found.size; ) {
       size = found.size;

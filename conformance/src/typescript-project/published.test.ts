@@ -69,14 +69,18 @@ test("the runtime of images needs no package", () => {
   expect(ended.status).toBe(1);
 });
 
-test.skipIf(versions.length === 0).each(versions)("a project is made, tested and checked by Node.js %s", { timeout: 600_000 }, (version) => {
-  const tools = emptyFolder(`node-${version}`);
-  expect(shell(tools, `npm install --no-audit --no-fund node@${version}`)).toMatchObject({ status: 0 });
-  const node = join(tools, "node_modules", "node", "bin", "node");
-  const folder = emptyFolder(`with-${version}`);
-  install(folder, node);
-  const ended = shell(folder, `node --version && ${FIRST_STEPS}`, { node });
-  expect(ended, ended.text).toMatchObject({ status: 0, text: expect.stringContaining("3 entities are sound") });
-  expect(ended.text).toContain(`v${version.split(".")[0]}.`);
-  expect(ended.text).not.toContain("ExperimentalWarning:");
-});
+test.skipIf(versions.length === 0).each(versions)(
+  "a project is made, tested and checked by Node.js %s",
+  { timeout: 600_000 },
+  (version) => {
+    const tools = emptyFolder(`node-${version}`);
+    expect(shell(tools, `npm install --no-audit --no-fund node@${version}`)).toMatchObject({ status: 0 });
+    const node = join(tools, "node_modules", "node", "bin", "node");
+    const folder = emptyFolder(`with-${version}`);
+    install(folder, node);
+    const ended = shell(folder, `node --version && ${FIRST_STEPS}`, { node });
+    expect(ended, ended.text).toMatchObject({ status: 0, text: expect.stringContaining("3 entities are sound") });
+    expect(ended.text).toContain(`v${version.split(".")[0]}.`);
+    expect(ended.text).not.toContain("ExperimentalWarning:");
+  },
+);

@@ -68,7 +68,8 @@ test("dev tells the mistake of the page, and runs again when it is undone", { ti
   await session.until("revenue = 69.5");
   const file = join(folder, ORDERS);
   const sound = readFileSync(file, "utf8");
-  const [, from = "", to = ""] = /Change `([^`]+)` to `([^`]+)`/.exec(readFileSync(join(import.meta.dirname, "../../..", PAGE), "utf8")) ?? [];
+  const [, from = "", to = ""] =
+    /Change `([^`]+)` to `([^`]+)`/.exec(readFileSync(join(import.meta.dirname, "../../..", PAGE), "utf8")) ?? [];
   writeFileSync(file, sound.replace(from, to));
   expect(await session.until("types have mistakes")).toMatch(/orders\.ts\(\d+,\d+\): error TS/);
   writeFileSync(file, sound);

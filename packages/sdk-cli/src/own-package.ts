@@ -6,9 +6,8 @@ import { fileURLToPath } from "node:url";
 export const PACKAGE_FOLDER: string = findFolder(dirname(fileURLToPath(import.meta.url)));
 
 /** Version of the packages of the SDK, which are released together. */
-export const SDK_VERSION: string = (
-  JSON.parse(readFileSync(join(PACKAGE_FOLDER, "package.json"), "utf8")) as { readonly version: string }
-).version;
+export const SDK_VERSION: string = (JSON.parse(readFileSync(join(PACKAGE_FOLDER, "package.json"), "utf8")) as { readonly version: string })
+  .version;
 
 function findFolder(folder: string): string {
   return existsSync(join(folder, "package.json")) ? folder : findFolder(dirname(folder));

@@ -28,7 +28,8 @@ async function checkGraphs(project: Project): Promise<{ readonly isSound: boolea
     const problems = await checkBundle(project, bundle);
     if (problems.length > 0) return { isSound: false, lines: [...warnings, ...problems] };
     const externals = manifest.externals.map(({ name, version }) => `${name} ${version}`);
-    const outside = externals.length === 0 ? [] : [`packages outside of the bundle, from the ${manifest.externalsFrom}: ${externals.join(", ")}`];
+    const outside =
+      externals.length === 0 ? [] : [`packages outside of the bundle, from the ${manifest.externalsFrom}: ${externals.join(", ")}`];
     return { isSound: true, lines: [...warnings, `${listed.entities.length} entities are sound`, ...outside] };
   } finally {
     bundle.host.close();

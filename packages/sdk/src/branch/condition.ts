@@ -44,38 +44,47 @@ export function expressionOf(condition: Condition, variables: ConditionVariables
   throw new GraphError("when() takes a condition: eq, ne, gt, ge, lt, le, isTrue, and, or");
 }
 
+/** Holds when both are equal. */
 export function eq<T extends Comparable>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.EQ, left, right);
 }
 
+/** Holds when both differ. */
 export function ne<T extends Comparable>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.NEQ, left, right);
 }
 
+/** Holds when the left is greater. */
 export function gt<T extends Ordered>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.GT, left, right);
 }
 
+/** Holds when the left is greater or both are equal. */
 export function ge<T extends Ordered>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.GTE, left, right);
 }
 
+/** Holds when the left is less. */
 export function lt<T extends Ordered>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.LT, left, right);
 }
 
+/** Holds when the left is less or both are equal. */
 export function le<T extends Ordered>(left: Reference<T>, right: Other<T>): Condition {
   return compare(Operator.LTE, left, right);
 }
 
+/** Holds for true. */
 export function isTrue(value: Reference<Bool>): Condition {
   return compare(Operator.EQ, value, true);
 }
 
+/** Holds when all conditions hold. */
 export function and(...all: readonly [Condition, Condition, ...Condition[]]): Condition {
   return combine(Logical.AND, all);
 }
 
+/** Holds when any condition holds. */
 export function or(...any: readonly [Condition, Condition, ...Condition[]]): Condition {
   return combine(Logical.OR, any);
 }

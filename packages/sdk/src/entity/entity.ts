@@ -23,6 +23,7 @@ export interface Entity<I extends Fields, O extends Outputs> {
   readonly kind: EntityKind;
 }
 
+/** A task with a function. */
 export interface Task<I extends Fields, O extends Outputs> extends Entity<I, O> {
   readonly kind: "task";
   /** The function itself, for unit tests. */
@@ -34,10 +35,12 @@ export interface RemoteTask<I extends Fields, O extends Outputs> extends Entity<
   readonly kind: "task";
 }
 
+/** A workflow. */
 export interface Workflow<I extends Fields, O extends Outputs> extends Entity<I, O> {
   readonly kind: "workflow";
 }
 
+/** A launch plan; `inputs` are those that callers may give. */
 export interface LaunchPlan<I extends Fields, O extends Outputs> extends Entity<I, O> {
   readonly kind: "launchplan";
 }

@@ -62,6 +62,7 @@ export interface TaskSettings {
   readonly deck?: boolean;
 }
 
+/** Interface and settings of a task. */
 export interface TaskConfig<I extends Fields, O extends Outputs> extends TaskSettings {
   readonly inputs?: I;
   readonly outputs?: O;

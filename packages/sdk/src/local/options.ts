@@ -40,6 +40,7 @@ export interface LocalOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Last phase of a node of a local run. */
 export type NodePhase = "SUCCEEDED" | "FAILED" | "SKIPPED";
 
 /** A node of a local run. */

@@ -5,6 +5,7 @@ import type { LocalOptions, NodeRecord } from "../local/options.js";
 import { runDefinition } from "../local/run.js";
 import type { Fields, Given } from "../type/type.js";
 
+/** Outputs and nodes of a local run. */
 export interface LocalRun<Out> {
   readonly outputs: Out;
   readonly nodes: readonly NodeRecord[];
@@ -12,6 +13,7 @@ export interface LocalRun<Out> {
   readonly decks: Readonly<Record<string, string>>;
 }
 
+/** Mocks, answers of gates, secrets and the cache of a local run. */
 export type RunLocalOptions = LocalOptions;
 
 /**

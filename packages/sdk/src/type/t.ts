@@ -14,4 +14,5 @@ export interface TypeWords extends Words {
   schema<S extends SchemaWithJson<unknown, unknown>>(schema: S): Schema<StandardSchemaV1.InferOutput<S>, StandardSchemaV1.InferInput<S>>;
 }
 
+/** The types of Flyte as values: `t.int`, `t.list(t.string)`, `t.object({ id: t.int })`. */
 export const t: TypeWords = { ...WORDS, schema: (schema) => ({ kind: "schema", shape: new SchemaShape(schema["~standard"]) }) };

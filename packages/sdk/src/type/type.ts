@@ -20,48 +20,70 @@ export interface Type<Kind extends string, Out, In = Out> {
   readonly [IN]?: readonly [In];
 }
 
+/** Any type of Flyte. */
 export type AnyType = Type<string, unknown, unknown>;
+/** The values that a task receives for a type. */
 export type OutOf<T> = T extends { readonly [OUT]?: readonly [infer Out] } ? Out : never;
+/** The values that callers may give for a type. */
 export type InOf<T> = T extends { readonly [IN]?: readonly [infer In] } ? In : never;
 
+/** The type of `t.int`: safe integers. */
 export interface Int extends Type<"int", number> {}
+/** The type of `t.bigint`: integers of 64 bits. */
 export interface BigInteger extends Type<"bigint", bigint, bigint | number> {}
+/** The type of `t.float`: numbers, also NaN and ±∞. */
 export interface Float extends Type<"float", number> {}
+/** The type of `t.string`. */
 export interface Str extends Type<"string", string> {}
+/** The type of `t.boolean`. */
 export interface Bool extends Type<"boolean", boolean> {}
+/** The type of `t.datetime`. */
 export interface Instant extends Type<"datetime", Date> {}
+/** The type of `t.duration`. */
 export interface Span extends Type<"duration", Duration, Duration | DurationText> {}
+/** The type of `t.bytes`. */
 export interface Bytes extends Type<"bytes", Uint8Array> {}
+/** The type of `t.none`. */
 export interface None extends Type<"none", null, null | undefined> {}
+/** The type of `t.json`. */
 export interface Json<T = JsonValue> extends Type<"json", T> {}
+/** The type of `t.enum`. */
 export interface Enum<Names extends string> extends Type<"enum", Names> {
   readonly names: readonly Names[];
 }
+/** The type of `t.file`. */
 export interface FileType extends Type<"file", FlyteFile, FlyteFile | FileSource> {
   readonly format: string;
   /** `content`: the cache compares the bytes of the file instead of its address. */
   readonly hash: "content" | undefined;
 }
+/** The type of `t.directory`. */
 export interface DirectoryType extends Type<"directory", FlyteDirectory, FlyteDirectory | DirectorySource> {
   readonly format: string;
 }
+/** The type of `t.dataset`. */
 export interface Dataset<Row> extends Type<"dataset", FlyteDataset<Row>, FlyteDataset<Row> | readonly Row[] | ArrowTable> {
   readonly columns: Fields;
 }
+/** The type of `t.list`. */
 export interface List<E extends AnyType> extends Type<"list", readonly OutOf<E>[], readonly InOf<E>[]> {
   readonly element: E;
 }
+/** The type of `t.map`: keys are strings. */
 export interface Mapping<E extends AnyType> extends Type<"map", Readonly<Record<string, OutOf<E>>>, Readonly<Record<string, InOf<E>>>> {
   readonly element: E;
 }
+/** The type of `t.optional`. */
 export interface Optional<E extends AnyType> extends Type<"optional", OutOf<E> | null, InOf<E> | null | undefined> {
   readonly inner: E;
   /** None is read as an absent field, as schemas of libraries want it. */
   readonly leavesOut?: boolean;
 }
+/** The type of `t.union`. */
 export interface Union<M extends readonly AnyType[]> extends Type<"union", OutOf<M[number]>, InOf<M[number]>> {
   readonly members: M;
 }
+/** The type of `t.object`. */
 export interface ObjectType<F extends Fields> extends Type<"object", Values<F>, Given<F>> {
   readonly fields: F;
   /** Name of the class in JSON Schema. */
@@ -71,10 +93,12 @@ export interface ObjectType<F extends Fields> extends Type<"object", Values<F>, 
 export interface Schema<Out, In> extends Type<"schema", Out, In> {
   readonly shape: SchemaShape;
 }
+/** The type of `t.default`: callers may leave the value out. */
 export interface Defaulted<T extends AnyType> extends Type<"default", OutOf<T>, InOf<T> | undefined> {
   readonly inner: T;
   readonly value: InOf<T>;
 }
+/** The type of `t.error`. */
 export interface FlyteErrorType extends Type<"error", FlyteErrorValue> {}
 /** A type that TypeScript cannot read; its values are passed on unread. */
 export interface OpaqueType extends Type<"opaque", FlyteOpaque> {
@@ -88,7 +112,9 @@ export interface FlyteErrorValue {
   readonly message: string;
 }
 
+/** Inputs or outputs by name. */
 export type Fields = { readonly [name: string]: AnyType };
+/** The values of fields that a task receives. */
 export type Values<F extends Fields> = { readonly [K in keyof F]: OutOf<F[K]> };
 export type OptionalKey<F extends Fields> = {
   [K in keyof F]: F[K]["kind"] extends "default" | "optional" | "none" ? K : never;
@@ -101,6 +127,7 @@ export type Given<F extends Fields> = [keyof F] extends [never]
 /** The type without its default. */
 export type Plain<T extends AnyType> = T extends Defaulted<infer Inner> ? Inner : T;
 
+/** A value of JSON. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** Every kind of type that exists at run time. */
