@@ -13,7 +13,10 @@ const PARTS = {
     environment: { PLUGIN_TUTORIAL: "install" },
   },
   // Needs the registry of npm.
-  "published-sdk": { files: ["conformance/src/typescript-project/published.test.ts"], environment: { SDK_NODES: "22.12.0,22,24" } },
+  "published-sdk": {
+    files: ["conformance/src/typescript-project/published-packages.test.ts"],
+    environment: { SDK_NODES: "22.12.0,22,24" },
+  },
   "plugin-simulation": {
     files: [
       "packages/task-plugin/src/harness/simulation.test.ts",

@@ -73,7 +73,7 @@ function declarationOf(file, name) {
     return { name, file, declaration, doc: textOf(doc?.value ?? ""), code };
   }
   const found = module.staticExports.flatMap(({ entries }) => entries).find(({ exportName }) => exportName.name === name);
-  if (found?.moduleRequest == null) throw new Error(`${file} declares no ${name}`);
+  if (!found?.moduleRequest) throw new Error(`${file} declares no ${name}`);
   return declarationOf(resolveModule(file, found.moduleRequest), found.importName.name);
 }
 
@@ -95,7 +95,7 @@ function baseNames({ type, extends: bases, typeAnnotation, params }) {
   if (type === "TSDeclareFunction") return [...new Set(typeNames(params))].filter((name) => SETTINGS.test(name));
   if (type === "TSTypeAliasDeclaration" && typeAnnotation.type === "TSIntersectionType")
     return typeNames(typeAnnotation).filter((name) => SETTINGS.test(name));
-  if (type === "TSTypeAliasDeclaration" && typeAnnotation.type === "TSTypeReference" && typeAnnotation.typeArguments == null)
+  if (type === "TSTypeAliasDeclaration" && typeAnnotation.type === "TSTypeReference" && !typeAnnotation.typeArguments)
     return [typeAnnotation.typeName.name];
   if (type !== "TSInterfaceDeclaration") return [];
   return bases.map(({ expression, typeArguments }) =>

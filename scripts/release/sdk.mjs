@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../prepare.mjs";
-import { copySelfContained, internalSpecifier } from "./self-contained.mjs";
+import { copyModules, internalSpecifier } from "./copy-modules.mjs";
 
 const packages = join(root, "packages");
 /** Internal packages whose modules @flyte-ts/sdk holds, also for @flyte-ts/runtime. */
@@ -18,7 +18,7 @@ export const SDK_PACKAGES = { sdk: copySdk, "sdk-runtime": copyRuntime, "sdk-cli
 function copySdk(to, version) {
   const { dependencies, exports, devDependencies: _, scripts: __, private: ___, ...manifest } = manifestOf("sdk");
   const entries = Object.keys(exports).map(moduleOfEntry);
-  copySelfContained({ packages, name: "sdk", to, modules: [...entries, ...modulesOfRuntime()] });
+  copyModules({ packages, name: "sdk", to, modules: [...entries, ...modulesOfRuntime()] });
   const internal = { "./internal/*": { types: "./dist/internal/*.d.ts", default: "./dist/internal/*.js" } };
   writeManifest(to, {
     ...manifest,
@@ -45,7 +45,7 @@ function copyRuntime(to, version) {
   const { ".": ___, ...entries } = exports;
   const kept = (specifier) =>
     SDK.test(specifier) ? specifier : HELD_BY_SDK.test(specifier) ? internalSpecifier(packages, "sdk", specifier) : undefined;
-  copySelfContained({ packages, name: "sdk-runtime", to, modules: Object.keys(entries).map(moduleOfEntry), kept });
+  copyModules({ packages, name: "sdk-runtime", to, modules: Object.keys(entries).map(moduleOfEntry), kept });
   cpSync(join(packages, "sdk-runtime", "bin"), join(to, "bin"), { recursive: true });
   copyBundle("sdk-runtime", to);
   const stores = Object.entries(manifestOf("blobstore").dependencies).filter(([name]) => CLOUD_STORES.includes(name));
@@ -86,7 +86,7 @@ const manifestOf = (name) => JSON.parse(readFileSync(join(packages, name, "packa
 const moduleOfEntry = (subPath) => (subPath === "." ? "index" : subPath.slice(2));
 
 function withoutSources(exports) {
-  return Object.fromEntries(Object.entries(exports).map(([subPath, { source: _, ...conditions }]) => [subPath, conditions]));
+  return Object.fromEntries(Object.entries(exports).map(([subPath, { types, default: module }]) => [subPath, { types, default: module }]));
 }
 
 function withoutInternal(dependencies) {

@@ -20,7 +20,7 @@ const SPECIFIER = /(\bfrom\s*|\bimport\s*\(\s*|^import\s*)"([^"]+)"/gm;
  * @param kept returns the specifier that replaces one of an internal package, which then is not
  *   copied
  */
-export function copySelfContained({ packages, name, to, modules, kept = () => undefined }) {
+export function copyModules({ packages, name, to, modules, kept = () => undefined }) {
   const own = join(packages, name, "dist");
   const pending = modules.flatMap((module) => filesOf(module.startsWith(SCOPE) ? builtModule(packages, module) : join(own, module)));
   const reached = new Set(pending);
@@ -49,7 +49,7 @@ export function copySelfContained({ packages, name, to, modules, kept = () => un
   }
 }
 
-/** Returns the specifier of a module of an internal package that another published package holds. */
+/** Returns the specifier of an internal module that another published package holds. */
 export function internalSpecifier(packages, holder, specifier) {
   const path = relative(packages, builtModule(packages, specifier)).replace(/\/dist\//, "/");
   return `${SCOPE}${holder}/${INTERNAL}/${path}`;
