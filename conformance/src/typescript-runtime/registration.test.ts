@@ -1,4 +1,4 @@
-import { copyFileSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FlyteClient } from "@flyte-ts/client";
 import { floatLiteral, literalMap } from "@flyte-ts/domain/literal";
@@ -27,6 +27,31 @@ test("a second registration sends nothing, and says so", () => {
   expect(first).toMatchObject({ status: 0, stdout: expect.stringContaining("created  task cache.doubled") });
   const second = project.run("register");
   expect(second).toMatchObject({ status: 0, stdout: `nothing is new: all entities are registered with the version ${versionIn(first)}\n` });
+}, 400_000);
+
+test("a hundred entities of which none is new are registered soon", () => {
+  const copy = typeScriptProject(endpoint);
+  rmSync(join(copy.folder, "src"), { recursive: true });
+  const flows = join(copy.folder, "src", "flows");
+  mkdirSync(flows, { recursive: true });
+  for (let module = 0; module < 10; module++) {
+    const tasks = Array.from(
+      { length: 8 },
+      (_, i) => `export const t${i} = task({ inputs: { x: t.int }, outputs: t.int, cache: true }, ({ x }) => x + ${10 * module + i});`,
+    );
+    const workflows = ["t0", "t1"].map(
+      (name) => `export const w_${name} = workflow({ inputs: { x: t.int }, outputs: t.int }, ({ x }) => ${name}({ x }));`,
+    );
+    writeFileSync(join(flows, `m${module}.ts`), ['import { t, task, workflow } from "@flyte-ts/sdk";', ...tasks, ...workflows].join("\n"));
+  }
+  expect(copy.run("register").stdout.match(/^created {2}(task|workflow) /gm)).toHaveLength(100);
+  const start = performance.now();
+  const second = copy.run("register");
+  const elapsed = Math.round(performance.now() - start);
+  process.stdout.write(`registration: 100 entities, nothing new: ${elapsed} ms\n`);
+  expect(second.stdout).toMatch(/^nothing is new/);
+  expect(elapsed).toBeLessThan(Number(process.env["REGISTRATION_LIMIT_MS"] ?? "60000"));
+  copy.remove();
 }, 400_000);
 
 test("two copies of a project in different folders have one digest", () => {
