@@ -3,12 +3,15 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../prepare.mjs";
+import { thirdPartyLicenses } from "./third-party-licenses.mjs";
 import { copyModules, internalSpecifier } from "./copy-modules.mjs";
 
 const packages = join(root, "packages");
 /** Internal packages whose modules @flyte-ts/sdk holds, also for @flyte-ts/runtime. */
 const HELD_BY_SDK = /^@flyte-ts\/(idl|domain|compiler)(\/|$)/;
 const SDK = /^@flyte-ts\/sdk(\/|$)/;
+/** File with the licences of bundled packages. */
+const LICENSES = "THIRD-PARTY-LICENSES";
 /** Packages of stores that an image adds when its addresses name them. */
 const CLOUD_STORES = ["@azure/identity", "@azure/storage-blob", "@google-cloud/storage"];
 
@@ -54,7 +57,7 @@ function copyRuntime(to, version) {
     ...manifest,
     version,
     exports: withoutSources(entries),
-    files: ["dist", "bin", "bundle", "NOTICE"],
+    files: ["dist", "bin", "bundle", "NOTICE", LICENSES],
     peerDependencies: peers,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
   });
@@ -67,13 +70,14 @@ function copyCli(to, version) {
   writeManifest(to, {
     ...manifest,
     version,
-    files: ["flyte-ts.mjs", "bundle", "template", "NOTICE"],
+    files: ["flyte-ts.mjs", "bundle", "template", "NOTICE", LICENSES],
     dependencies: { ...withoutInternal(dependencies), "@flyte-ts/runtime": version, "@flyte-ts/sdk": version },
   });
 }
 
 function copyBundle(name, to) {
   mkdirSync(join(to, "bundle"), { recursive: true });
+  writeFileSync(join(to, LICENSES), `${thirdPartyLicenses(join(packages, name, "bundle"))}\n`);
   for (const file of readdirSync(join(packages, name, "bundle"))) {
     if (!file.endsWith(".js")) continue;
     const text = readFileSync(join(packages, name, "bundle", file), "utf8");

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -42,6 +42,8 @@ test("an empty folder becomes a project whose tests and checks pass", { timeout:
   const installed = shell(folder, "npm ls --all --parseable").text;
   expect(installed).toContain("node_modules/@flyte-ts/runtime");
   expect(installed).not.toMatch(/node_modules\/(pg|postgres|nats|@nats-io|@kubernetes|@flyte-ts\/(?!sdk|runtime|cli))/);
+  const texts = ["LICENSE", "NOTICE", "README.md", "THIRD-PARTY-LICENSES"];
+  expect(readdirSync(join(folder, "node_modules", "@flyte-ts", "cli"))).toEqual(expect.arrayContaining(texts));
   const again = shell(folder, "npx flyte-ts init --yes").text;
   expect(again.split("\n").filter((line) => /^(created|extended)/.test(line))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, readdirSync, watch } from "node:fs";
+import { type Dirent, type FSWatcher, readdirSync, watch } from "node:fs";
 import { basename, join, relative } from "node:path";
 
 /** Time without another change after which changes are reported, ms: editors write in steps. */
@@ -41,26 +41,36 @@ export class ProjectWatcher {
   #watchFolders(): void {
     const folders = foldersOf(this.root);
     for (const [folder, watcher] of this.#watchers) {
-      if (folders.includes(folder) && existsSync(folder)) continue;
+      if (folders.includes(folder)) continue;
       watcher.close();
       this.#watchers.delete(folder);
     }
     for (const folder of folders) {
       if (this.#watchers.has(folder)) continue;
+      this.#watch(folder);
+    }
+  }
+
+  #watch(folder: string): void {
+    try {
       const watcher = watch(folder, (kind, name) => this.#report(folder, { kind, name }));
-      // A folder that was deleted meanwhile.
       watcher.on("error", () => undefined);
       this.#watchers.set(folder, watcher);
+    } catch {
+      // The folder was deleted meanwhile.
     }
   }
 
   #report(folder: string, { kind, name }: { readonly kind: string; readonly name: string | null }): void {
     if (name === null || basename(name).startsWith(".")) return;
-    // A folder that appeared holds files that were written before it was watched.
-    const isFolder = kind === "rename" && !FILE.test(name);
-    if (isFolder) this.#watchFolders();
-    if (!isFolder && !(folder === this.root ? ROOT_FILE : FILE).test(name)) return;
-    this.#changed.add(relative(this.root, join(folder, name)));
+    const path = join(folder, name);
+    const wasFolder = this.#watchers.has(path);
+    if (kind === "rename" && (wasFolder || foldersOf(path).length > 0)) {
+      this.#watchFolders();
+      // A folder that appeared may hold files that were written before it was watched.
+      if (!wasFolder && !holdsModules(path)) return;
+    } else if (!(folder === this.root ? ROOT_FILE : FILE).test(name)) return;
+    this.#changed.add(relative(this.root, path));
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -69,10 +79,23 @@ export class ProjectWatcher {
   }
 }
 
+const holdsModules = (folder: string): boolean => foldersOf(folder).some((inner) => entriesOf(inner)?.some(({ name }) => FILE.test(name)));
+
+/** Lists a folder and those below it that belong to the project; none for a file. */
 function foldersOf(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const inner = readdirSync(folder, { withFileTypes: true })
+  const entries = entriesOf(folder);
+  if (entries === undefined) return [];
+  const inner = entries
     .filter((entry) => entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith("."))
     .flatMap(({ name }) => foldersOf(join(folder, name)));
   return [folder, ...inner];
+}
+
+/** Returns the entries of a folder; undefined for a file, and for a folder that was deleted. */
+function entriesOf(folder: string): Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
 }
