@@ -41,7 +41,6 @@ test("a sound save registers and starts an execution; a mistake in types registe
   expect(answer).toMatch(/registered version \S+/);
   expect(await versions()).toBe(2);
   expect(elapsed).toBeLessThan(limit);
-  process.stdout.write(session.output);
   expect(await session.interrupt()).toBe(0);
   const { executions } = await client.admin.listExecutions({ id: scope, limit: 10 });
   expect(executions.filter(({ spec }) => spec?.launchPlan?.name === "hello.hello")).toHaveLength(2);

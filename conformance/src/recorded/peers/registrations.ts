@@ -1,5 +1,5 @@
-// Registers the TypeScript examples on this stack and on Go FlyteAdmin, which then replaces its admin,
-// and compares what both return of its entities:
+// Registers the TypeScript examples on this stack and on Go FlyteAdmin, which then replaces its
+// admin, and compares the entities that both return:
 //   node conformance/dist/recorded/peers/registrations.js --go-admin FOLDER
 // With --endpoint it registers on a server that runs, and prints what that returns.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
