@@ -60,12 +60,12 @@ function imageLine({ names, path, image }) {
   return `- { image: ${names.image}, service: ${path}, target: ${image.target} }`;
 }
 
-/** References of the root project: every folder with a tsconfig.json that emits code. */
+/** References of the root project: every folder with a tsconfig.json, except those of users. */
 function typescriptProjects() {
   const listed = ["ls-files", "--cached", "--others", "--exclude-standard", "--", "*/tsconfig.json"];
   const references = execFileSync("git", listed, { cwd: root, encoding: "utf8" })
     .split("\n")
-    .filter((file) => file !== "" && !file.startsWith("examples/") && existsSync(join(root, file)))
+    .filter((file) => file !== "" && !/^examples\/|\/template\//.test(file) && existsSync(join(root, file)))
     .map((file) => ({ path: dirname(file) }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   return `${JSON.stringify({ files: [], references }, null, 2)}\n`;
