@@ -43,6 +43,7 @@ test.each([
   "npm ci --omit=optional",
   "npm test -- services/propeller",
   "npx flyte-ts logs --no-follow",
+  "npx flyte-ts dev FILE EXPORT [--INPUT VALUE…]",
   "node services/admin/dist/accounts/main.js",
 ])("the command line %s is accepted", (line) => {
   expect(commandProblem(line)).toBeUndefined();

@@ -72,7 +72,8 @@ function npmProblem(command: string, rest: readonly string[]): string | undefine
 function cliProblem(command: string, args: readonly string[]): string | undefined {
   if (command.startsWith("-")) return undefined;
   if (!subCommands.has(command)) return `flyte-ts has no command ${command}`;
-  const flags = args.flatMap((arg) => /^\[?--(?:no-)?([\w.-]+)/.exec(arg)?.[1] ?? []);
+  // Capitals stand for a name that the user fills in.
+  const flags = args.flatMap((arg) => /^\[?--(?:no-)?(?![A-Z]+\b)([\w.-]+)/.exec(arg)?.[1] ?? []);
   const unknown = flags.find((flag) => !isDeclared(flag));
   return unknown === undefined ? undefined : `flyte-ts ${command} has no flag --${unknown}`;
 }
