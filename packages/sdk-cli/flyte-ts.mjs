@@ -25,5 +25,10 @@ if (existsSync(join(here, "src/main.ts"))) {
   if (isAuthors && nodeProgram() === process.execPath) await import(own);
   else await becomeCli(argv, isAuthors ? own : cli);
 } else {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 12)) {
+    process.stderr.write(`flyte-ts: Node.js ${process.versions.node} is too old; 22.12 or newer is needed\n`);
+    process.exit(1);
+  }
   await import("./bundle/main.js");
 }

@@ -61,6 +61,14 @@ test("a mistake in types and one in a graph are told by check", { timeout: 300_0
   expect(ended.text).toMatch(/hello\.hello: .*MismatchingTypes/s);
 });
 
+test("an old Node.js is told", () => {
+  const folder = emptyFolder("old");
+  install(folder);
+  const old = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.11.0" } })';
+  const ended = shell(folder, `node --import 'data:text/javascript,${old}' node_modules/@flyte-ts/cli/flyte-ts.mjs --help`);
+  expect(ended).toEqual({ status: 1, text: "flyte-ts: Node.js 22.11.0 is too old; 22.12 or newer is needed\n" });
+}, 120_000);
+
 test("the runtime of images needs no package", () => {
   const folder = emptyFolder("image");
   expect(shell(folder, `npm ${INSTALL_OFFLINE.join(" ")} ${sdk.own["@flyte-ts/runtime"]}`)).toMatchObject({ status: 0 });
