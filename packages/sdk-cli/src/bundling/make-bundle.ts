@@ -6,7 +6,8 @@ import { type SourceModule, sourceModules } from "../project/source-modules.js";
 import { type Archive, pack } from "./archive.js";
 import { type BuiltModules, buildModules, type BundleFile } from "./build-modules.js";
 import type { BundlePurpose } from "./entry-source.js";
-import { type CodeHash, hashTask } from "./code-hash.js";
+import { hashTask } from "./code-hash.js";
+import { type CodeHashes, keptHashes } from "./kept-hashes.js";
 import { packageFiles } from "./package-files.js";
 import { SDK_VERSION } from "../own-package.js";
 
@@ -32,7 +33,7 @@ export async function makeBundle(project: Project, purpose: BundlePurpose = "reg
   try {
     const listed = await host.call("list", {});
     const isLocal = purpose === "local";
-    const hashes = isLocal ? new Map<string, CodeHash>() : await hashesOf({ project, modules, listed });
+    const hashes: CodeHashes = isLocal ? new Map() : await hashesOf({ project, modules, listed, files: built.files });
     const manifest = manifestOf({ project, modules, built, listed, hashes });
     const files: BundleFile[] = [
       ...built.files,
@@ -72,18 +73,25 @@ interface Listed {
 }
 
 /** Hashes the code of the tasks whose cache version follows from it. */
-async function hashesOf({ project, modules, listed }: Listed): Promise<ReadonlyMap<string, CodeHash>> {
+async function hashesOf({
+  project,
+  modules,
+  listed,
+  files: built,
+}: Listed & { readonly files: readonly BundleFile[] }): Promise<CodeHashes> {
   const files = new Map(modules.map(({ module, file }) => [module, file]));
   const tasks = listed.entities.filter(({ kind, needsCodeHash }) => kind === "task" && needsCodeHash);
-  const hashes = await Promise.all(
-    tasks.map(async (task) => [task.name, await hashTask(project, { file: files.get(task.module) ?? "", export: task.export })] as const),
-  );
-  return new Map(hashes);
+  return keptHashes(project.root, { files: built, tasks: tasks.map(({ name }) => name) }, async () => {
+    const hashes = tasks.map(
+      async (task) => [task.name, await hashTask(project, { file: files.get(task.module) ?? "", export: task.export })] as const,
+    );
+    return new Map(await Promise.all(hashes));
+  });
 }
 
 interface Built extends Listed {
   readonly built: BuiltModules;
-  readonly hashes: ReadonlyMap<string, CodeHash>;
+  readonly hashes: CodeHashes;
 }
 
 function manifestOf({ project, modules, built, listed, hashes }: Built): BundleManifest {
