@@ -25,6 +25,7 @@ export {
   LEASES,
   NAMESPACES,
   NODES,
+  objectKey,
   type ObjectMeta,
   type OwnerReference,
   POD_TEMPLATES,

@@ -11,7 +11,7 @@ export { containerResources, mergeResources } from "./build/resources.js";
 export type { Container, ContainerState, EnvVar, JsonMap, Pod, PodCondition, PodSpec, PodTemplate } from "./pod-types.js";
 
 // Creation, ownership, and the annotation that identifies the attempt
-export { buildWithPrerequisites, createPod, type CreatePodDeps } from "./create/create-pod.js";
+export { buildAttemptPod, buildWithPrerequisites, createBuiltPod, createPod, type CreatePodDeps } from "./create/create-pod.js";
 export { createAttemptObject } from "./create/create-object.js";
 export { ATTEMPT_ANNOTATION, decodeAttemptAnnotation, minimalAttempt, reduceRequest } from "./create/attempt-annotation.js";
 export { asRetryLater, kubeUnavailable, toCreateError } from "./create/create-error.js";

@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import { BoundedMap, type Time } from "@flyte-ts/async";
+import { type LogContext, LogContextSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptKey, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
+import { PRIMARY_CONTAINER_KEY } from "./build/declared-pod.js";
 import type { PodConfig } from "./build/pod-config.js";
 import { downloadFailed } from "./copilot/copilot-container.js";
 import type { DataStore } from "./result/data-store.js";
@@ -13,6 +16,8 @@ import type { LogArchive } from "./logs/log-archive.js";
 import { type LogLink, logLinks } from "./logs/log-links.js";
 import { derivePodState } from "./status/derive-pod-state.js";
 import { type GracePeriods, joinReasons, type PodState } from "./status/pod-state.js";
+import { lastContainerTransition } from "./status/pod-times.js";
+import { asAttemptPod, endedUnassigned, takenAt } from "./warm/taken-pod.js";
 import type { WarningOf } from "./status/warning-events.js";
 
 export interface PodStatusDeps {
@@ -54,7 +59,8 @@ export class PodStatusReader {
   }
 
   /** @throws RetryLater when the end cannot be read now. */
-  async read(pod: Pod, request: TaskRequest): Promise<PodObservation> {
+  async read(observed: Pod, request: TaskRequest): Promise<PodObservation> {
+    const pod = asAttemptPod(observed);
     const { clock, logLinks: configuredLinks } = this.deps;
     const key = attemptKey(request);
     const cached = this.#resultCache.get(key);
@@ -70,7 +76,7 @@ export class PodStatusReader {
       const warning = phase === "RUNNING" ? undefined : this.deps.warningOf?.(pod.metadata.uid);
       const reason = joinReasons(state.reason, warning);
       const details = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
-      return { status: { phase, logs: shown, pluginState: POD_CREATED_STATE, ...details }, recheckAt };
+      return { status: { phase, logs: shown, pluginState: POD_CREATED_STATE, ...podName(pod), ...details }, recheckAt };
     }
     // A pod that never ran has no log to link to.
     const shown = pod.status?.phase === "Pending" ? whilePending : logs;
@@ -78,13 +84,18 @@ export class PodStatusReader {
       ...(await this.#terminalStatus(state, pod, request)),
       logs: [...shown, ...this.deps.archive.archive(pod, request)],
       pluginState: POD_CREATED_STATE,
+      ...podName(pod),
       occurredAt: state.occurredAt,
     };
     this.#resultCache.set(key, { uid: pod.metadata.uid, status });
     return { status };
   }
 
-  podState(pod: Pod): PodState {
+  podState(observed: Pod): PodState {
+    const pod = asAttemptPod(observed);
+    const unassigned = endedUnassigned(pod);
+    if (unassigned !== undefined)
+      return { kind: "failed", failure: unassigned, occurredAt: lastContainerTransition(pod) ?? new Date(this.deps.clock.now()) };
     return derivePodState(pod, { gracePeriods: this.deps.gracePeriods, now: new Date(this.deps.clock.now()) });
   }
 
@@ -121,6 +132,17 @@ export class PodStatusReader {
       ? asSystemFailure(failure)
       : failure;
   }
+}
+
+/** Names the pod where its name does not follow from the attempt's. */
+function podName(pod: Pod): { readonly logContext?: LogContext } {
+  if (takenAt(pod) === undefined) return {};
+  const { name, namespace = "" } = pod.metadata;
+  const containers = pod.spec.containers.map((container) => ({ containerName: container.name }));
+  const primaryContainerName = pod.metadata.annotations?.[PRIMARY_CONTAINER_KEY] ?? "";
+  return {
+    logContext: create(LogContextSchema, { primaryPodName: name, pods: [{ namespace, podName: name, primaryContainerName, containers }] }),
+  };
 }
 
 type Failure = (PodState & { kind: "failed" })["failure"];

@@ -5,6 +5,7 @@ import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugi
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { eventFields } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../copilot/data-config.js";
+import { takenAt } from "../warm/taken-pod.js";
 import { isObjectName } from "./object-name.js";
 
 /**
@@ -59,8 +60,9 @@ export function decodeAttemptAnnotation({ metadata }: KubeObject): TaskRequest |
   if (text === undefined) return undefined;
   try {
     const request = fromBinary(TaskRequestSchema, Buffer.from(text, "base64"));
-    // The annotation may have been copied from another object.
-    return isObjectName(metadata.name, request.generatedName) && request.namespace === metadata.namespace ? request : undefined;
+    // The annotation may have been copied from another object; a warm pod has a name of its own.
+    const isOwn = isObjectName(metadata.name, request.generatedName) || takenAt({ metadata }) !== undefined;
+    return isOwn && request.namespace === metadata.namespace ? request : undefined;
   } catch {
     return undefined;
   }

@@ -29,8 +29,23 @@ export interface CreatePodDeps extends BuildDeps {
  * @throws PermanentFailure, RetryableFailure, RetryLater
  */
 export async function createPod(request: TaskRequest, deps: CreatePodDeps): Promise<Pod> {
-  const pod = await buildWithPrerequisites(request, deps, (prepared, options) => buildPod(prepared, { ...options, onePod: deps.onePod }));
-  return createAttemptObject(pod, request, { client: deps.client, creations: deps.creations, ref: PODS, kind: "Pod" });
+  return createBuiltPod(await buildAttemptPod(request, deps), request, deps);
+}
+
+/**
+ * Builds the attempt's pod, and writes the files that it reads.
+ * @throws PermanentFailure, RetryLater
+ */
+export function buildAttemptPod(request: TaskRequest, deps: Omit<CreatePodDeps, "creations">): Promise<Pod> {
+  return buildWithPrerequisites(request, deps, (prepared, options) => buildPod(prepared, { ...options, onePod: deps.onePod }));
+}
+
+/**
+ * Creates the attempt's pod as it was built, or adopts the existing one.
+ * @throws PermanentFailure, RetryableFailure, RetryLater
+ */
+export function createBuiltPod(pod: Pod, request: TaskRequest, { client, creations }: CreatePodDeps): Promise<Pod> {
+  return createAttemptObject(pod, request, { client, creations, ref: PODS, kind: "Pod" });
 }
 
 /**

@@ -34,6 +34,8 @@ export interface SimulatedEnvironment extends PluginEnvironment {
   inject(fault: JobFault): void;
   /** Ends all faults. */
   heal(): void;
+  /** Time between the start of the first process and the first request, ms; default 0. */
+  readonly quietMs?: number;
 }
 
 const TERMINAL: ReadonlySet<Phase> = new Set([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED]);
@@ -50,7 +52,7 @@ const ROUND_MS = 30_000;
  */
 export async function simulateAttempt(makeEnvironment: () => SimulatedEnvironment, seed: number): Promise<readonly string[]> {
   const world = new SimulatedWorld(makeEnvironment(), randomOf(seed));
-  await world.startProcess();
+  await world.startFirstProcess();
   for (let steps = 10 + world.below(25); steps > 0 && !world.hasEnded; steps--) await world.step();
   await world.converge();
   const problems = world.problems();
@@ -82,6 +84,11 @@ class SimulatedWorld {
 
   below(limit: number): number {
     return Math.floor(this.random() * limit);
+  }
+
+  async startFirstProcess(): Promise<void> {
+    await this.startProcess();
+    if (this.environment.quietMs !== undefined) await this.#advance(this.environment.quietMs);
   }
 
   async startProcess(): Promise<void> {

@@ -19,6 +19,7 @@ import {
 } from "@flyte-ts/pod-task/settings";
 import { z } from "zod";
 import { manifest } from "./manifest.js";
+import { warmPodSettings } from "./warm/settings.js";
 
 const minutes = (count: number) => count * 60_000;
 
@@ -46,6 +47,8 @@ export const podServiceConfig = z.strictObject({
   logLinks: logLinkSettings,
   /** Copies of the logs of ended pods, in the blob store beside the attempt's outputs. */
   logArchive: logArchiveSettings,
+  /** Pods that are started ahead of their attempts. */
+  warmPods: warmPodSettings,
   ...podTemplateSettings,
   ...warningEventSettings,
   /** Grace period of the pod of an aborted attempt, seconds. */

@@ -14,6 +14,7 @@ import { controllerSettings, podServiceConfig } from "./config.js";
 import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
 import { PodController } from "./pod-controller.js";
+import { createWarmPool } from "./warm/create-pool.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(podServiceConfig, manifest.id, process);
@@ -32,6 +33,7 @@ const controller = new PodController({
   store,
   clock,
   logger,
+  warm: createWarmPool({ client, clock, logger, settings: config.warmPods }, metrics),
   config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
   ...controllerSettings(config),
 });

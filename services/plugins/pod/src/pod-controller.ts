@@ -4,7 +4,8 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import {
   belongsToAttempt,
-  createPod,
+  buildAttemptPod,
+  createBuiltPod,
   type CreatePodDeps,
   decodeAttemptAnnotation,
   isOwnedBy,
@@ -33,11 +34,13 @@ import {
   RetryLater,
   type OwningWorkflow,
   type PluginHost,
-  type RetryableFailure,
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
+import { AttemptPodNames, podAttemptKey } from "./attempt-pod-names.js";
 import { hasExited } from "./pod-exit.js";
+import { isUnschedulable } from "./warm/idle-pod.js";
+import type { WarmPool } from "./warm/pool.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
 
 export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
@@ -61,6 +64,8 @@ export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps
   readonly reportEndedWithinMs: number;
   /** Show Kubernetes' warnings about pods that do not run yet. */
   readonly warningEvents: boolean;
+  /** Pods that are started ahead. Absent: each attempt starts a pod of its own. */
+  readonly warm?: WarmPool | undefined;
 }
 
 // Selects every pod of a Flyte task except those of operators; pods of other propellers have no
@@ -75,7 +80,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Runs one pod per attempt and follows all with one watch. State that must outlive the process is
- * in Kubernetes: the pod's name derives from the attempt, and its annotation identifies it.
+ * in Kubernetes: the pod's name derives from the attempt, and its annotation identifies it. A warm
+ * pod has a name of its own. Keys are those of attempts.
  */
 export class PodController {
   #host: PluginHost | undefined;
@@ -95,6 +101,9 @@ export class PodController {
   /** Last state of pods that disappeared before their end was reported. */
   readonly #deletedUnreported = new Map<string, Pod>();
   readonly #finished: FinishedAttempts<Pod>;
+  readonly #names = new AttemptPodNames();
+  #warmSynced: Promise<void> = Promise.resolve();
+  #stopped = false;
   #startedAt = 0;
 
   constructor(private readonly deps: PodControllerDeps) {
@@ -117,6 +126,19 @@ export class PodController {
       reconcile: (key) => this.#reconcilePod(key),
       onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
     });
+    const { warm } = this.deps;
+    // The list of pods has to show each warm pod that was taken: none can be taken for an earlier
+    // process after its pool was taken over.
+    if (warm === undefined) this.#followPods();
+    else this.#warmSynced = warm.start().then(() => this.#followPods());
+    if (!this.deps.warningEvents) return;
+    const onWarning = ({ namespace = "", name = "" }: InvolvedObject) => this.#onWarning(this.#names.attemptOf(namespace, name));
+    this.#warnings = new WarningEvents({ client, logger, clock, kind: "Pod", onWarning });
+  }
+
+  #followPods(): void {
+    if (this.#stopped) return;
+    const { client, logger, clock } = this.deps;
     const onEvent = (event: InformerEvent<Pod>) => this.#onPodEvent(event);
     this.#informer = createInformer<Pod>({
       client,
@@ -127,9 +149,6 @@ export class PodController {
       transform: trimPod,
       onEvent,
     });
-    if (!this.deps.warningEvents) return;
-    const onWarning = ({ namespace = "", name = "" }: InvolvedObject) => this.#onWarning(attemptKey({ namespace, generatedName: name }));
-    this.#warnings = new WarningEvents({ client, logger, clock, kind: "Pod", onWarning });
   }
 
   /** Reason why pods cannot be followed now. */
@@ -138,6 +157,8 @@ export class PodController {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.deps.warm?.stop();
     await Promise.all([this.#informer?.stop(), this.#warnings?.stop()]);
     await this.#pool?.stop();
   }
@@ -160,6 +181,7 @@ export class PodController {
 
   /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
   async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    if (this.deps.warm !== undefined) await this.#waitForSync();
     this.#finished.add(attemptKey(request), request);
     const pod = await this.#getPod(request);
     if (pod === undefined || !belongsToAttempt(pod, request)) {
@@ -184,7 +206,7 @@ export class PodController {
   async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
     await this.#waitForSync();
     const pods = new Map([...this.#awaitingWatch].map(([key, { pod }]) => [key, pod]));
-    for (const pod of this.#informer?.list() ?? []) pods.set(podKey(pod), pod);
+    for (const pod of this.#informer?.list() ?? []) pods.set(podAttemptKey(pod), pod);
     const attempts = [...pods].flatMap(([key, pod]) =>
       isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasExited(pod)
         ? { ...(this.#requestFor(key, pod) ?? minimalAttempt(pod, workflowKey)), owner }
@@ -201,8 +223,9 @@ export class PodController {
     this.#reader.invalidate(key);
     this.#deletedUnreported.delete(key);
     this.#awaitingWatch.delete(key);
-    if (request.deleteResources && this.#creations.earlierMayTakeEffect) await this.#waitForSync();
-    const known = this.#informer?.get(key);
+    if (request.deleteResources && (this.#creations.earlierMayTakeEffect || this.deps.warm !== undefined)) await this.#waitForSync();
+    const known = this.#watched(key);
+    if (this.#creations.isSettled(request)) this.deps.warm?.release(request);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
     // Until then the ended pod prevents another of its name.
@@ -210,34 +233,75 @@ export class PodController {
     const dueAtMs = this.#finished.deferDeletion(key, known);
     if (dueAtMs === undefined) await this.#delete(request, known?.metadata.uid);
     else this.#queue.addAt(key, dueAtMs);
+    if (known === undefined) this.#names.delete(key);
   }
 
   async #findOrCreate(request: TaskRequest): Promise<{ readonly pod: Pod; readonly created: boolean }> {
     const key = attemptKey(request);
-    const known = this.#informer?.get(key);
+    const known = this.#watched(key);
     if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
     const created = this.#awaitingWatch.get(key);
     if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: created.pod, created: false };
     if (created !== undefined || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
       const current = await this.#getPod(request);
-      if (current === undefined) throw this.#creations.failureOf(request, deletedExternally(request));
+      if (current === undefined) throw this.#creations.failureOf(request, podMissingFailure(this.#names.objectOf(request)));
       return { pod: requireAttemptObject(current, request, "Pod"), created: false };
     }
     this.#creating.add(key);
     try {
-      const pod = await createPod(request, { ...this.deps, creations: this.#creations });
-      if (this.#informer?.get(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
+      const pod = await this.#startPod(request);
+      this.#names.add(pod);
+      if (this.#watched(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
       return { pod, created: true };
     } finally {
       this.#creating.delete(key);
     }
   }
 
+  /** Takes a warm pod, or creates one. */
+  async #startPod(request: TaskRequest): Promise<Pod> {
+    const { warm } = this.deps;
+    const creations = this.#creations;
+    const pod = await buildAttemptPod(request, this.deps);
+    const start = warm?.startFor(pod, request);
+    if (warm === undefined || start === undefined) return this.#createCold(pod, request);
+    const taken = (await this.#mayTake(request)) ? await creations.track(request, () => warm.take(request, start)) : undefined;
+    warm.count(start, taken === undefined ? "cold" : "taken");
+    return taken ?? this.#createCold(pod, request);
+  }
+
+  /**
+   * True when no pod of the attempt's own name exists or may appear. Creations of an earlier process
+   * are settled some time after the start of this one.
+   */
+  async #mayTake(request: TaskRequest): Promise<boolean> {
+    if (this.deps.warm?.unknownTake(request) !== undefined) return true;
+    if (this.#creations.earlierMayTakeEffect || !this.#creations.isSettled(request)) return false;
+    return (await this.#getPod(request)) === undefined;
+  }
+
+  async #createCold(pod: Pod, request: TaskRequest): Promise<Pod> {
+    try {
+      return await createBuiltPod(pod, request, { ...this.deps, creations: this.#creations });
+    } catch (error) {
+      if (error instanceof RetryLater && error.status?.phase === "WAITING_FOR_RESOURCES") this.deps.warm?.giveWay(request.namespace);
+      throw error;
+    }
+  }
+
+  /** The attempt's pod in the watch. */
+  #watched(key: string): Readonly<Pod> | undefined {
+    return this.#informer?.get(this.#names.podOf(key));
+  }
+
   /** Handles a change of a pod from the watch. */
   #onPodEvent(event: InformerEvent<Pod>): void {
-    const { type, key, object } = event;
+    const { type, object } = event;
+    const key = this.#names.add(object);
     this.#awaitingWatch.delete(key);
+    if (type !== "deleted" && isUnschedulable(object)) this.deps.warm?.giveWay();
     if (type === "deleted") {
+      if (this.#finished.has(key)) this.#names.delete(key);
       this.#deletions.onDeleted(key);
       this.#queue.cancelDelayed(key);
     }
@@ -259,7 +323,7 @@ export class PodController {
 
   /** Reports the pod of an attempt again, now with a warning; other pods are not in the cache. */
   #onWarning(key: string): void {
-    if (this.#informer?.get(key) !== undefined) this.#queue.add(key);
+    if (this.#watched(key) !== undefined) this.#queue.add(key);
   }
 
   /** Reports the state that follows from a pod's change, or deletes an obsolete pod. */
@@ -267,7 +331,7 @@ export class PodController {
     const obsolete = this.#finished.obsolete(key);
     if (obsolete !== undefined) return this.#deleteObsolete(key, obsolete);
     if (this.#finished.has(key) || this.#creating.has(key)) return;
-    const pod = this.#informer?.get(key);
+    const pod = this.#watched(key);
     const deletedPod = this.#deletedUnreported.get(key);
     const request = this.#requestFor(key, pod ?? deletedPod);
     if (request === undefined) return;
@@ -304,7 +368,7 @@ export class PodController {
     const { status } = hasExited(pod) ? await this.#reader.read(pod, request) : { status: undefined };
     const terminal = status !== undefined && isTerminalStatus(status) ? status : undefined;
     this.#creations.requireSettled(request);
-    await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: deletedExternally(request) });
+    await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: podMissingFailure(this.#names.objectOf(request)) });
     this.#deletedUnreported.delete(attemptKey(request));
   }
 
@@ -329,11 +393,9 @@ export class PodController {
     }
   }
 
-  async #delete(
-    { namespace, generatedName: name }: Pick<TaskRequest, "namespace" | "generatedName">,
-    uid: string | undefined,
-  ): Promise<boolean> {
+  async #delete(attempt: Pick<TaskRequest, "namespace" | "generatedName">, uid: string | undefined): Promise<boolean> {
     const { client, terminationGraceSeconds } = this.deps;
+    const { namespace, name } = this.#names.objectOf(attempt);
     try {
       return await client.delete(PODS, { namespace, name, gracePeriodSeconds: terminationGraceSeconds, uid });
     } catch (error) {
@@ -341,16 +403,21 @@ export class PodController {
     }
   }
 
-  async #getPod({ namespace, generatedName: name }: TaskRequest): Promise<Pod | undefined> {
+  /** Reads the pod of the attempt, also one whose take had no answer. */
+  async #getPod(request: TaskRequest): Promise<Pod | undefined> {
+    const { namespace, name } = this.deps.warm?.unknownTake(request) ?? this.#names.objectOf(request);
     try {
-      return await this.deps.client.get<Pod>(PODS, { namespace, name });
+      const pod = await this.deps.client.get<Pod>(PODS, { namespace, name });
+      if (pod === undefined || name === request.generatedName) return pod;
+      // A warm pod may be idle, or may have been taken by another attempt.
+      return this.#names.add(pod) === attemptKey(request) ? pod : undefined;
     } catch (error) {
       throw asRetryLater(error);
     }
   }
 
   async #waitForSync(): Promise<void> {
-    const synced = this.#informer?.synced ?? Promise.resolve();
+    const synced = this.#warmSynced.then(() => this.#informer?.synced);
     if (!(await resolvesWithin(synced, SYNC_WAIT_MS, this.deps.clock))) throw kubeUnavailable("the first list of pods is not complete");
   }
 
@@ -368,18 +435,9 @@ export class PodController {
   }
 }
 
-/** The key of a pod's attempt. */
-function podKey({ metadata: { namespace = "", name } }: Pod): string {
-  return attemptKey({ namespace, generatedName: name });
-}
-
 /** True when propeller's request shows that an earlier process has created the pod. */
 function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
   return (
     pluginState[0] === POD_CREATED_STATE[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING
   );
-}
-
-function deletedExternally({ namespace, generatedName: name }: TaskRequest): RetryableFailure {
-  return podMissingFailure({ namespace, name });
 }

@@ -1,14 +1,45 @@
-import { simulateAttempt } from "@flyte-ts/task-plugin/harness";
+import { type SimulatedEnvironment, simulateAttempt } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { PodWorld } from "./simulation/pod-world.js";
+import { WarmWorld } from "./simulation/warm-world.js";
 
 const SEEDS = Number(process.env["PLUGIN_SEEDS"] ?? 30);
+const WARM_SEEDS = Number(process.env["PLUGIN_SEEDS"] ?? 2_000);
 /** A seed takes some 50 ms on a free machine. */
 const TIMEOUT_MS = 60_000 + SEEDS * 1_000;
+const WARM_TIMEOUT_MS = 60_000 + WARM_SEEDS * 1_000;
+/** Seeds tried for a mistake; each is found by one of the first. */
+const MISTAKE_SEEDS = 1_000;
 
 test("a task starts one pod and leaves none, whatever fails", { timeout: TIMEOUT_MS }, async () => {
-  for (let seed = 0; seed < SEEDS; seed++) {
-    const problems = await simulateAttempt(() => new PodWorld(), seed);
-    expect(problems, `PLUGIN_SEEDS: seed ${seed}`).toEqual([]);
-  }
+  expect(await problemsOf(() => new PodWorld(), SEEDS)).toEqual([]);
 });
+
+test("a task takes one warm pod or starts one pod, and leaves none, whatever fails", { timeout: WARM_TIMEOUT_MS }, async () => {
+  let takes = 0;
+  for (let seed = 0; seed < WARM_SEEDS; seed++) {
+    const world = new WarmWorld();
+    const problems = await simulateAttempt(() => world, seed);
+    expect(problems, `PLUGIN_SEEDS: seed ${seed}`).toEqual([]);
+    takes += world.cluster.takes;
+  }
+  // Enough attempts take a warm pod; others start during the time in which earlier calls settle.
+  expect(takes).toBeGreaterThan(WARM_SEEDS / 4);
+});
+
+test.each(["takesAnyVersion", "leavesEarlierTakes", "forgetsUnansweredTakes", "ignoresEarlierCreations"] as const)(
+  "the simulation finds a pool that %s",
+  { timeout: 300_000 },
+  async (mistake) => {
+    const problems = await problemsOf(() => new WarmWorld(mistake), MISTAKE_SEEDS);
+    expect(problems).toEqual(expect.arrayContaining([expect.stringContaining("jobs were started")]));
+  },
+);
+
+async function problemsOf(makeWorld: () => SimulatedEnvironment, seeds: number): Promise<readonly string[]> {
+  for (let seed = 0; seed < seeds; seed++) {
+    const problems = await simulateAttempt(makeWorld, seed);
+    if (problems.length > 0) return problems.map((problem) => `seed ${seed}: ${problem}`);
+  }
+  return [];
+}

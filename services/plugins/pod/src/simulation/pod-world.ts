@@ -4,12 +4,13 @@ import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey } from "@flyte-ts/task-plugin";
+import { attemptKey, type Plugin } from "@flyte-ts/task-plugin";
 import { type JobFault, MemoryStore, sampleRequest, type SimulatedEnvironment } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { controllerSettings, podServiceConfig } from "../config.js";
 import { podPlugin } from "../plugin.js";
 import { PodController, type PodControllerDeps } from "../pod-controller.js";
+import type { WarmPool } from "../warm/pool.js";
 import { SimulatedCluster } from "./simulated-cluster.js";
 
 export const logger = createLogger({ service: "test", level: "silent" });
@@ -40,12 +41,15 @@ export class PodWorld implements SimulatedEnvironment {
 
   constructor(private readonly settings: Pick<PodControllerDeps, "creationSettlesWithinMs"> = {}) {}
 
-  plugin(clock: ManualTime) {
+  plugin(clock: ManualTime): Plugin {
     this.clock = clock;
-    return podPlugin(
-      new PodController({ ...settings, ...this.settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
-      config,
-    );
+    const deps = { ...settings, ...this.settings, client: this.cluster, store: this.store, clock, logger, archive: this.archive };
+    return podPlugin(new PodController({ ...deps, warm: this.warmPool(clock) }), config);
+  }
+
+  /** Pods that are started ahead, for a new process. */
+  protected warmPool(_: ManualTime): WarmPool | undefined {
+    return undefined;
   }
 
   request = () => podRequest();
@@ -57,7 +61,7 @@ export class PodWorld implements SimulatedEnvironment {
   }
 
   complete(request: TaskRequest): void {
-    if (this.cluster.pods.get(attemptKey(request))?.status?.phase !== "Pending") return;
+    if (!this.isRunning(request)) return;
     this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
     const finishedAt = this.clock === undefined ? "" : new Date(this.clock.now()).toISOString();
     this.cluster.setPodStatus(attemptKey(request), "Succeeded", {
@@ -80,7 +84,7 @@ export class PodWorld implements SimulatedEnvironment {
   }
 
   isRunning(request: TaskRequest): boolean {
-    const phase = this.cluster.pods.get(attemptKey(request))?.status?.phase;
+    const phase = this.cluster.podOf(attemptKey(request))?.status?.phase;
     return phase === "Pending" || phase === "Running";
   }
 }

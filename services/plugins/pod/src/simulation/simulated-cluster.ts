@@ -5,15 +5,29 @@ import {
   type KubeClient,
   type KubeList,
   type KubeObject,
+  type ListOptions,
+  objectKey,
+  type ObjectMeta,
   type ObjectName,
+  type PatchOptions,
   type ResourceRef,
   type WatchEvent,
+  type WatchOptions,
 } from "@flyte-ts/kubernetes";
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
+import { isIdleWarmPod, WARM_STATE_LABEL } from "@flyte-ts/pod-task/warm";
 import type { JobFault } from "@flyte-ts/task-plugin/harness";
+import { podAttemptKey } from "../attempt-pod-names.js";
+import { IDLE_SELECTOR } from "../warm/idle-pod.js";
 
 /** Times after which late creations take place, ms: in turn before and after a deletion's end. */
 const LATE_MS = [900, 2_500];
+/** A change of a pod: before and after; undefined where it does not exist. */
+interface Change {
+  readonly before: Pod | undefined;
+  readonly after: Pod | undefined;
+}
+
 /** Time after which a new pod's containers start, ms: it is scheduled, and its images are there. */
 const START_MS = 300;
 
@@ -28,6 +42,8 @@ export class SimulatedCluster implements KubeClient {
   /** Uids of the pods whose containers have started, by their keys. */
   readonly #started = new Map<string, Set<string | undefined>>();
   #lateCreations = 0;
+  /** Number of warm pods that attempts have taken. */
+  takes = 0;
   readonly templates = new Map<string, KubeObject>();
   /** Errors thrown instead of creating, once each. */
   readonly createErrors: KubeError[] = [];
@@ -37,7 +53,7 @@ export class SimulatedCluster implements KubeClient {
   unavailable = false;
   /** Processes of deleted pods do not end. */
   deletionHangs = false;
-  readonly #watchers = new Set<(event: WatchEvent<Pod>) => void>();
+  readonly #watchers = new Set<(change: Change) => void>();
   #version = 1;
 
   constructor(private readonly clock: () => ManualTime | undefined) {}
@@ -51,6 +67,11 @@ export class SimulatedCluster implements KubeClient {
     return [...this.pods.values()][0];
   }
 
+  /** The pod of an attempt, also one that the attempt took. */
+  podOf(attempt: string): Pod | undefined {
+    return this.pods.get(attempt) ?? [...this.pods.values()].find((pod) => podAttemptKey(pod) === attempt);
+  }
+
   /** Number of pods of this key whose containers have started, or are about to. */
   startCount(key: string): number {
     const { uid, deletionTimestamp } = this.pods.get(key)?.metadata ?? {};
@@ -60,10 +81,10 @@ export class SimulatedCluster implements KubeClient {
   }
 
   /** Sets the state of the pod's first container, and the pod's phase. */
-  setPodStatus(key: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
-    const pod = this.pods.get(key);
-    if (pod === undefined) throw new Error(`no pod ${key}`);
-    this.#start(key, pod.metadata.uid);
+  setPodStatus(attempt: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
+    const pod = this.podOf(attempt);
+    if (pod === undefined) throw new Error(`no pod ${attempt}`);
+    this.#start(objectKey(pod), pod.metadata.uid);
     const name = pod.spec.containers[0]?.name ?? "";
     this.#put({ ...pod, status: { phase, conditions, containerStatuses: [{ name, ready: false, state }] } });
   }
@@ -73,7 +94,8 @@ export class SimulatedCluster implements KubeClient {
     const pod = this.pods.get(key);
     if (pod === undefined) return;
     this.pods.delete(key);
-    this.#notifyWatchers({ type: "DELETED", object: this.#stamped(pod) });
+    this.#version++;
+    this.#notifyWatchers({ before: pod, after: undefined });
   }
 
   get<T extends KubeObject>(ref: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
@@ -84,10 +106,10 @@ export class SimulatedCluster implements KubeClient {
     });
   }
 
-  list<T extends KubeObject>(): Promise<KubeList<T>> {
+  list<T extends KubeObject>(_: ResourceRef, { labelSelector }: ListOptions = {}): Promise<KubeList<T>> {
     return this.#respond(() => ({
       metadata: { resourceVersion: String(this.#version) },
-      items: [...this.pods.values()] as unknown as T[],
+      items: [...this.pods.values()].filter((pod) => matches(pod, labelSelector)) as unknown as T[],
     }));
   }
 
@@ -122,7 +144,16 @@ export class SimulatedCluster implements KubeClient {
   /** Starts the containers, unless the pod is gone or being deleted. */
   #start(key: string, uid: string | undefined): void {
     const { metadata } = this.pods.get(key) ?? {};
-    if (metadata?.uid !== uid || metadata?.deletionTimestamp !== undefined) return;
+    const pod = this.pods.get(key);
+    if (pod === undefined || metadata?.uid !== uid || metadata?.deletionTimestamp !== undefined) return;
+    if (isIdleWarmPod(pod)) {
+      const conditions = [{ type: "Ready", status: "True" }];
+      const state = { running: { startedAt: this.#timestamp() } };
+      if (pod.status?.phase === "Pending")
+        this.#put({ ...pod, status: { phase: "Running", conditions, containerStatuses: [{ name: "task", ready: true, state }] } });
+      return;
+    }
+    if (podAttemptKey(pod) !== key) return;
     this.#started.set(key, (this.#started.get(key) ?? new Set()).add(uid));
   }
 
@@ -131,12 +162,13 @@ export class SimulatedCluster implements KubeClient {
     return index < 0 ? undefined : this.faults.splice(index, 1)[0];
   }
 
-  delete(_: ResourceRef, { namespace, name, uid, gracePeriodSeconds = 30 }: DeleteOptions): Promise<boolean> {
+  delete(_: ResourceRef, { namespace, name, uid, resourceVersion, gracePeriodSeconds = 30 }: DeleteOptions): Promise<boolean> {
     return this.#respond(() => {
       const key = `${namespace}/${name}`;
       const pod = this.pods.get(key);
       if (pod === undefined) return false;
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
+      requireVersion(pod, resourceVersion);
       if (this.#takeFault("delete") !== undefined) return true;
       if (this.deletionHangs || !isTerminalPod(pod)) {
         this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.#timestamp() } });
@@ -146,10 +178,15 @@ export class SimulatedCluster implements KubeClient {
     });
   }
 
-  async *watch<T extends KubeObject>(_: ResourceRef, { signal }: { signal: AbortSignal }): AsyncGenerator<WatchEvent<T>> {
+  async *watch<T extends KubeObject>(
+    _: ResourceRef,
+    { signal, labelSelector }: Pick<WatchOptions, "signal" | "labelSelector">,
+  ): AsyncGenerator<WatchEvent<T>> {
     const events: WatchEvent<Pod>[] = [];
     let wake: () => void = () => undefined;
-    const watcher = (event: WatchEvent<Pod>) => {
+    const watcher = (change: Change) => {
+      const event = this.#eventOf(change, labelSelector);
+      if (event === undefined) return;
       events.push(event);
       wake();
     };
@@ -170,8 +207,41 @@ export class SimulatedCluster implements KubeClient {
     return Promise.reject(new Error("not simulated"));
   }
 
-  mergePatch<T extends KubeObject>(): Promise<T> {
-    return Promise.reject(new Error("not simulated"));
+  /** Changes labels, annotations and owners of the version that the patch names. */
+  mergePatch<T extends KubeObject>(_: ResourceRef, { namespace = "", name, body }: PatchOptions): Promise<T> {
+    return this.#respond(() => {
+      const apply = () => this.#patch(`${namespace}/${name}`, body as { metadata: Partial<ObjectMeta> });
+      const fault = this.#takeFault("create");
+      if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
+      if (fault === "createLate") this.clock()?.schedule(LATE_MS[this.#lateCreations++ % LATE_MS.length] ?? 0, () => ignoreConflict(apply));
+      if (fault === "createUnknown" || fault === "createDoubled") ignoreConflict(apply);
+      if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
+      return apply() as unknown as T;
+    });
+  }
+
+  #patch(key: string, { metadata }: { metadata: Partial<ObjectMeta> }): Pod {
+    const pod = this.pods.get(key);
+    if (pod === undefined) throw new KubeError(`pods "${key}" not found`, { status: 404, reason: "NotFound" });
+    requireVersion(pod, metadata.resourceVersion);
+    const merged = (one: Record<string, string> = {}, other: Record<string, string | null> = {}) =>
+      Object.fromEntries(Object.entries({ ...one, ...other }).filter((entry): entry is [string, string] => entry[1] !== null));
+    const { ownerReferences = pod.metadata.ownerReferences } = metadata;
+    const patched: Pod = {
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        labels: merged(pod.metadata.labels, metadata.labels),
+        annotations: merged(pod.metadata.annotations, metadata.annotations),
+        ...(ownerReferences === undefined ? {} : { ownerReferences }),
+      },
+    };
+    const attempt = podAttemptKey(patched);
+    if (isIdleWarmPod(pod) && !isIdleWarmPod(patched)) {
+      this.takes++;
+      this.#started.set(attempt, (this.#started.get(attempt) ?? new Set()).add(pod.metadata.uid));
+    }
+    return this.#put(patched);
   }
 
   close(): Promise<void> {
@@ -190,20 +260,44 @@ export class SimulatedCluster implements KubeClient {
   }
 
   #put(pod: Pod): Pod {
-    const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
-    const type = this.pods.has(key) ? "MODIFIED" : "ADDED";
-    const stamped = this.#stamped(pod);
-    this.pods.set(key, stamped);
-    this.#notifyWatchers({ type, object: stamped });
-    return stamped;
+    const key = objectKey(pod);
+    const before = this.pods.get(key);
+    const after: Pod = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } };
+    this.pods.set(key, after);
+    this.#notifyWatchers({ before, after });
+    return after;
   }
 
-  #stamped(pod: Pod): Pod {
-    return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } };
+  /** The event that a watch with this selector gets. */
+  #eventOf({ before, after }: Change, labelSelector: string | undefined): WatchEvent<Pod> | undefined {
+    const wasSelected = before !== undefined && matches(before, labelSelector);
+    if (after !== undefined && matches(after, labelSelector)) return { type: wasSelected ? "MODIFIED" : "ADDED", object: after };
+    if (!wasSelected) return undefined;
+    const last = after ?? before;
+    return { type: "DELETED", object: { ...last, metadata: { ...last.metadata, resourceVersion: String(this.#version) } } };
   }
 
-  #notifyWatchers(event: WatchEvent<Pod>): void {
-    for (const watcher of this.#watchers) watcher(event);
+  #notifyWatchers(change: Change): void {
+    for (const watcher of this.#watchers) watcher(change);
+  }
+}
+
+/** Tells idle warm pods from all others, which one of the two selectors in use each excludes. */
+function matches({ metadata }: Pod, labelSelector: string | undefined): boolean {
+  const isIdle = metadata.labels?.[WARM_STATE_LABEL] === "idle";
+  return labelSelector === undefined || (labelSelector === IDLE_SELECTOR) === isIdle;
+}
+
+function requireVersion({ metadata }: Pod, resourceVersion: string | undefined): void {
+  if (resourceVersion !== undefined && metadata.resourceVersion !== resourceVersion)
+    throw new KubeError("the object has been modified", { status: 409, reason: "Conflict" });
+}
+
+function ignoreConflict(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
   }
 }
 

@@ -1,0 +1,294 @@
+/**
+ * Python program that a warm pod runs until an attempt takes the pod, and that then becomes the
+ * attempt's process. Arguments: entry point of flytekit, file of the assignment, maximum wait in
+ * seconds. Needs the standard library alone.
+ *
+ * It imports flytekit, waits until the file has content, and runs the assigned command in the same
+ * interpreter. `pyflyte-fast-execute` starts a second process: that one is started ahead as well.
+ * A command that could behave differently than in a new interpreter starts one instead: the
+ * command is another, the import read a variable that the attempt sets, or the attempt's code would
+ * replace a module that is loaded.
+ *
+ * The exit code for a wait without an attempt is `WARM_IDLE_EXIT_CODE`.
+ */
+export const WARM_SUPERVISOR = `import contextlib, importlib, io, builtins, functools, json, os, shutil, signal, subprocess, sys, time, types
+
+ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
+IDLE = 75
+SECOND = "--second"
+
+
+def end_idle(*_):
+    try:
+        with open("/dev/termination-log", "w") as log:
+            log.write("the warm pod ended without an attempt")
+    except OSError:
+        pass
+    os._exit(IDLE)
+
+
+def script_of(command, path):
+    script = shutil.which(command, path=path) if os.path.basename(command) in ENTRY_POINTS else None
+    return script and os.path.abspath(script)
+
+
+def interpreter_of(script):
+    with open(script, "rb") as file:
+        line = file.readline(4096).decode("utf-8", "replace").rstrip()
+    words = line[2:].split() if line.startswith("#!") else []
+    return words[0] if len(words) == 1 and os.path.basename(words[0]).startswith("python") else None
+
+
+def stamp(path):
+    try:
+        status = os.stat(path)
+        return status.st_mtime_ns, status.st_size, status.st_ino
+    except OSError:
+        return None
+
+
+def python_path(value):
+    return [os.path.abspath(path) for path in value.split(os.pathsep) if path]
+
+
+class Import:
+    """The import of flytekit, with everything outside of the packages on which its result depends."""
+
+    def __init__(self, script):
+        self.read, self.missing, self.files = set(), set(), {}
+        self.reads_all = False
+        self.directory = os.getcwd()
+        before = dict(os.environ)
+        with self.recording():
+            importlib.import_module("flytekit.bin.entrypoint")
+        self.environment = dict(os.environ)
+        self.variables = {name: value for name, value in self.environment.items() if before.get(name) != value}
+
+    @contextlib.contextmanager
+    def recording(self):
+        loaded = self
+
+        class RecordingEnviron(type(os.environ)):
+            def __getitem__(self, key):
+                loaded.read.add(key)
+                return super().__getitem__(key)
+
+            def __iter__(self):
+                loaded.reads_all = True
+                return super().__iter__()
+
+        class MissingModules:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                loaded.missing.add(name.partition(".")[0])
+
+        patched = [(os, name) for name in ("stat", "lstat", "listdir", "scandir", "access", "open")] + [(io, "open"), (builtins, "open")]
+        originals = [getattr(module, name) for module, name in patched]
+        supports = (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks)
+        done = False
+
+        def recorder_of(function):
+            @functools.wraps(function)
+            def recorder(*args, **kwargs):
+                path = args[0] if args else None
+                if not done and isinstance(path, (str, bytes, os.PathLike)):
+                    path = os.path.join(loaded.directory, os.fsdecode(path))
+                    if path not in loaded.files:
+                        loaded.files[path] = None
+                        loaded.files[path] = stamp(path)
+                return function(*args, **kwargs)
+
+            return recorder
+
+        kind = type(os.environ)
+        os.environ.__class__ = RecordingEnviron
+        sys.meta_path.append(MissingModules)
+        for (module, name), function in zip(patched, originals):
+            recorder = recorder_of(function)
+            setattr(module, name, recorder)
+            for supported in supports:
+                supported.update({recorder} if function in supported else ())
+        try:
+            yield
+        finally:
+            done = True
+            for (module, name), function in zip(patched, originals):
+                for supported in supports:
+                    supported.discard(getattr(module, name))
+                setattr(module, name, function)
+            sys.meta_path.remove(MissingModules)
+            os.environ.__class__ = kind
+
+    def holds_for(self, environment, free):
+        """True when an import with this environment would give the same; variables in free may differ unless they were read."""
+        changed = {name for name in {*environment, *self.environment} if environment.get(name) != self.environment.get(name)}
+        return not self.reads_all and changed <= free and not changed & self.read
+
+    def holds_in(self, folders):
+        """True when an import now, with these further folders on the path, would give the same."""
+        names = {name.partition(".")[0] for name in sys.modules} | self.missing | {"sitecustomize", "usercustomize"}
+        for folder in folders:
+            try:
+                if any(entry.partition(".")[0] in names and entry != "__pycache__" for entry in os.listdir(folder)):
+                    return False
+            except OSError:
+                continue
+        places = tuple(os.path.join(os.path.realpath(folder), "") for folder in [self.directory, *folders])
+        return all(stamp(path) == seen for path, seen in self.files.items() if os.path.join(os.path.realpath(path), "").startswith(places))
+
+
+def run(script, arguments, environment, path):
+    """Runs a script as a new interpreter would. Does not return."""
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:] = path
+    sys.argv[:] = [script, *arguments]
+    sys.orig_argv = [sys.executable, script, *arguments]
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    with open(script, "rb") as file:
+        code = compile(file.read(), script, "exec")
+    module = types.ModuleType("__main__")
+    loader = importlib.machinery.SourceFileLoader("__main__", script)
+    module.__dict__.update(__file__=script, __builtins__=builtins, __cached__=None, __loader__=loader)
+    sys.modules["__main__"] = module
+    try:
+        exec(code, module.__dict__)
+    except Exception as error:
+        for stream in (sys.stderr, sys.stdout):
+            stream.flush()
+        error.__traceback__ = error.__traceback__.tb_next
+        sys.excepthook(type(error), error, error.__traceback__)
+        sys.exit(1)
+    sys.exit(0)
+
+
+def own_path(script):
+    return [] if getattr(sys.flags, "safe_path", False) else [os.path.dirname(os.path.realpath(script))]
+
+
+def hand_over_second(second, environment, free):
+    """Lets the process that was started ahead run the command that pyflyte-fast-execute starts."""
+    start = subprocess.Popen._execute_child
+
+    def execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest):
+        subprocess.Popen._execute_child = start
+        plain = isinstance(args, list) and args and executable is None and not preexec_fn and not pass_fds and cwd is None and env is not None
+        if plain and not any(rest[2:3]) and all(descriptor == -1 for descriptor in rest[3:9]):
+            script = script_of(args[0], env.get("PATH"))
+            folders = [path for path in python_path(env.get("PYTHONPATH", "")) if path not in sys.path]
+            relative = "" in env.get("PYTHONPATH", "x").split(os.pathsep)
+            if script and not relative and interpreter_of(script) == sys.executable:
+                request = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd()}
+                with contextlib.suppress(OSError):
+                    second.stdin.write(json.dumps({**request, "folders": folders, "free": sorted(free)}).encode())
+                    second.stdin.close()
+                    if second.stdout.read(1) == b"y":
+                        self.pid = second.pid
+                        self._child_created = True
+                        second.returncode = 0
+                        second.stdout.close()
+                        return
+        start(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest)
+
+    subprocess.Popen._execute_child = execute_child
+
+
+def serve_second(script):
+    """Imports flytekit, waits for the command of the first process, and runs it if that gives the same as a new process."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    # Later files get the same numbers as in a new process.
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(int(sys.argv[3]), 1)
+    os.close(int(sys.argv[3]))
+    sys.path[:] = [*own_path(script), *(sys.path if getattr(sys.flags, "safe_path", False) else sys.path[1:])]
+    loaded = Import(script)
+    request = json.loads(requests.read() or b"null")
+    requests.close()
+    free = {*(request or {}).get("free", ()), "PYTHONPATH"}
+    if request is None or request["directory"] != loaded.directory or not loaded.holds_for(request["environment"], free):
+        os._exit(0)
+    if not loaded.holds_in(request["folders"]):
+        os._exit(0)
+    before = python_path(os.environ.get("PYTHONPATH", ""))
+    own = own_path(request["script"])
+    rest = [path for path in sys.path[len(own) :] if path not in before]
+    path = list(dict.fromkeys([*own, *python_path(request["environment"].get("PYTHONPATH", "")), *rest]))
+    os.write(replies, b"y")
+    os.close(replies)
+    run(request["script"], request["arguments"], request["environment"], path)
+
+
+def start_second(script):
+    output = os.dup(1)
+    os.set_inheritable(output, True)
+    try:
+        command = [sys.executable, "-c", SOURCE, script, SECOND, str(output)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, pass_fds=[output])
+    finally:
+        os.close(output)
+
+
+def await_assignment(file, end):
+    while True:
+        with contextlib.suppress(OSError):
+            if os.stat(file).st_size > 0:
+                with open(file) as content:
+                    return json.load(content)
+        if time.monotonic() > end:
+            end_idle()
+        time.sleep(0.02)
+
+
+def serve(entry, file, wait):
+    end = time.monotonic() + wait
+    signal.signal(signal.SIGTERM, end_idle)
+    script = script_of(entry, os.environ.get("PATH"))
+    interpreter = script and interpreter_of(script)
+    # Once only: an interpreter may name itself by another path.
+    if interpreter and interpreter != sys.executable and shutil.which(interpreter) and not sys.argv[4:]:
+        os.execv(interpreter, [interpreter, "-c", SOURCE, entry, file, str(wait), "chosen"])
+    loaded, second = None, None
+    if interpreter == sys.executable:
+        sys.path[:] = [*own_path(script), *(sys.path if getattr(sys.flags, "safe_path", False) else sys.path[1:])]
+        second = start_second(script) if os.path.basename(script) == "pyflyte-fast-execute" else None
+        start = dict(os.environ)
+        try:
+            loaded = Import(script)
+        except Exception:
+            # The command tells the same error once it runs.
+            os.environ.clear()
+            os.environ.update(start)
+    else:
+        start = dict(os.environ)
+    assigned = await_assignment(file, end)
+    command, variables = assigned["command"], assigned["env"]
+    # Variables that modules set are set by the import of a new interpreter too.
+    environment = {**start, **variables}
+    if loaded is not None and script_of(command[0], environment.get("PATH")) == script:
+        known = {**environment, **loaded.variables}
+        if loaded.holds_for(known, set(variables)) and loaded.holds_in([]):
+            if second is not None:
+                hand_over_second(second, known, set(variables))
+            run(script, command[1:], known, list(sys.path))
+    if second is not None:
+        second.stdin.close()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.execvpe(command[0], command, environment)
+
+
+with open("/proc/self/cmdline", "rb") as line:
+    words = line.read().split(b"\\0")
+SOURCE = os.fsdecode(words[words.index(b"-c") + 1])
+if sys.argv[2] == SECOND:
+    serve_second(sys.argv[1])
+else:
+    serve(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+`;
+
+/** Exit code of the supervisor when it ends without an attempt (`EX_TEMPFAIL`). */
+export const WARM_IDLE_EXIT_CODE = 75;
+/** Termination message of the supervisor when it ends without an attempt. */
+export const WARM_IDLE_MESSAGE = "the warm pod ended without an attempt";

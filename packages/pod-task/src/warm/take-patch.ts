@@ -1,0 +1,28 @@
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { ATTEMPT_ANNOTATION, encodeAttemptAnnotation } from "../create/attempt-annotation.js";
+import type { Pod } from "../pod-types.js";
+import { WARM_POOL_ANNOTATION, WARM_STATE_LABEL, WARM_TAKEN_ANNOTATION } from "./names.js";
+import type { WarmStart } from "./warm-start.js";
+
+/**
+ * Builds the merge patch by which an attempt takes an idle pod. The resource version lets one patch
+ * succeed of several that know the same version of the pod: the pod serves one attempt, and the
+ * patch that assigns the work is the record of it.
+ */
+export function takePatch(idle: Pod, request: TaskRequest, { start, now }: { readonly start: WarmStart; readonly now: Date }): object {
+  const { uid = "", resourceVersion } = idle.metadata;
+  return {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: { ...start.taken.labels, [WARM_STATE_LABEL]: "taken" },
+      annotations: {
+        ...start.taken.annotations,
+        [ATTEMPT_ANNOTATION]: encodeAttemptAnnotation(request),
+        [WARM_TAKEN_ANNOTATION]: `${uid} ${now.toISOString()}`,
+        [WARM_POOL_ANNOTATION]: null,
+      },
+      ownerReferences: start.taken.ownerReferences ?? [],
+    },
+  };
+}

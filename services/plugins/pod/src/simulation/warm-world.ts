@@ -1,0 +1,85 @@
+import type { ManualTime } from "@flyte-ts/async/manual-time";
+import { type KubeObject, type PatchOptions, PODS, type ResourceRef } from "@flyte-ts/kubernetes";
+import { buildPod, type Pod } from "@flyte-ts/pod-task";
+import { WARM_POOL_ANNOTATION, warmStart } from "@flyte-ts/pod-task/warm";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { idlePod } from "../warm/idle-pod.js";
+import { WarmPool } from "../warm/pool.js";
+import { warmPodSettings } from "../warm/settings.js";
+import { config, logger, podRequest, PodWorld } from "./pod-world.js";
+
+/** Mistakes with warm pods, which the simulation has to find. */
+export type WarmMistake = "takesAnyVersion" | "leavesEarlierTakes" | "forgetsUnansweredTakes" | "ignoresEarlierCreations";
+
+/** Late calls of the simulated cluster take effect within this time, ms. */
+const SETTLES_WITHIN_MS = 3_000;
+const settings = warmPodSettings.parse({ enabled: true, rules: [{}], minIdle: 2, keepMs: 600_000 });
+
+/** A request of a task that can take a warm pod. */
+export function warmRequest(over: Partial<TaskRequest> = {}): TaskRequest {
+  const request = podRequest(over);
+  const container = request.template?.target;
+  if (container?.case === "container") container.value.args = ["pyflyte-execute", "--inputs", "{{.input}}"];
+  return request;
+}
+
+/** A simulated cluster with pods that an earlier process has started ahead. */
+export class WarmWorld extends PodWorld {
+  constructor(private readonly mistake?: WarmMistake) {
+    super({ creationSettlesWithinMs: mistake === "ignoresEarlierCreations" ? 0 : SETTLES_WITHIN_MS });
+    if (mistake === "takesAnyVersion") this.#dropVersions();
+    if (mistake === "leavesEarlierTakes") this.#pretendTakeOver();
+  }
+
+  /** No earlier process has calls that may take effect. */
+  readonly quietMs = SETTLES_WITHIN_MS;
+
+  override request = (): TaskRequest => warmRequest();
+
+  protected override warmPool(clock: ManualTime): WarmPool {
+    if (this.cluster.creations.size === 0) this.#startAhead(2);
+    const deps = { client: this.cluster, clock, logger, settings };
+    return this.mistake === "forgetsUnansweredTakes" ? new ForgetfulPool(deps) : new WarmPool(deps);
+  }
+
+  #startAhead(count: number): void {
+    const request = warmRequest();
+    const start = warmStart(buildPod(request, { config: config.pods }), request, { python: "python3", maxIdleSeconds: 1_800 });
+    if (start === undefined) throw new Error("the task of the simulation cannot take a warm pod");
+    for (let i = 0; i < count; i++) void this.cluster.create(PODS, idlePod(start, { name: `warm-${i}`, pool: "earlier" }));
+  }
+
+  /** Takes the current version for the one that the caller knows. */
+  #dropVersions(): void {
+    const patch = this.cluster.mergePatch.bind(this.cluster);
+    this.cluster.mergePatch = <T extends KubeObject>(ref: ResourceRef, { body, ...options }: PatchOptions): Promise<T> => {
+      const { metadata } = body as { metadata: object };
+      return patch<T>(ref, { ...options, body: { metadata: { ...metadata, resourceVersion: undefined } } });
+    };
+  }
+
+  /** Takes pods of earlier processes over without a change that would stop the takes of those. */
+  #pretendTakeOver(): void {
+    const patch = this.cluster.mergePatch.bind(this.cluster);
+    this.cluster.mergePatch = async <T extends KubeObject>(ref: ResourceRef, options: PatchOptions): Promise<T> => {
+      const { metadata } = options.body as { metadata: { annotations: Record<string, string | null> } };
+      const pool = metadata.annotations[WARM_POOL_ANNOTATION];
+      const pod = await this.cluster.get<Pod>(ref, options);
+      if (typeof pool !== "string" || pod === undefined) return patch<T>(ref, options);
+      const annotations = { ...pod.metadata.annotations, [WARM_POOL_ANNOTATION]: pool };
+      return { ...pod, metadata: { ...pod.metadata, annotations } } as unknown as T;
+    };
+  }
+}
+
+/** Forgets a take whose answer was lost. */
+class ForgetfulPool extends WarmPool {
+  override unknownTake(): undefined {
+    return undefined;
+  }
+
+  override take(request: TaskRequest, start: Parameters<WarmPool["take"]>[1]): Promise<Pod | undefined> {
+    this.release(request);
+    return super.take(request, start);
+  }
+}

@@ -1,0 +1,140 @@
+import type { Time } from "@flyte-ts/async";
+import { createInformer, type Informer, type KubeClient, isConflict, isNotFound, objectKey, PODS } from "@flyte-ts/kubernetes";
+import type { Pod } from "@flyte-ts/pod-task";
+import { isIdleWarmPod, WARM_POOL_ANNOTATION } from "@flyte-ts/pod-task/warm";
+import type { Logger } from "@flyte-ts/telemetry";
+import { IDLE_SELECTOR, poolOf, trimIdlePod } from "./idle-pod.js";
+
+export interface IdlePodsDeps {
+  readonly client: KubeClient;
+  readonly clock: Time;
+  readonly logger: Logger;
+  /** Names this process: takes by other processes fail for the pods that bear this name. */
+  readonly pool: string;
+  readonly onChange: () => void;
+}
+
+const RETRY_MS = 1_000;
+/** Time for which a created pod may be missing from the watch, ms. */
+const WATCH_LAG_MS = 5_000;
+/** Time after which a pod that was deleted here and still exists counts again, ms. */
+const DELETION_MS = 30_000;
+
+/**
+ * The idle pods of this process. Pods of earlier processes are taken over: a change of the pod makes
+ * each take of an earlier process fail that is still on its way, since it names an older version.
+ */
+export class IdlePods {
+  #informer: Informer<Pod> | undefined;
+  readonly #abort = new AbortController();
+  readonly #adopting = new Map<string, Promise<void>>();
+  /** Pods that were just created or changed here, newer than the watch. */
+  readonly #newer = new Map<string, { readonly pod: Pod; readonly until: number }>();
+  /** Pods that were taken or deleted here, and that the watch still shows. */
+  readonly #gone = new Map<string, { readonly uid: string | undefined; readonly until: number }>();
+
+  constructor(private readonly deps: IdlePodsDeps) {}
+
+  /** Resolves when no take of an earlier process can succeed any more. */
+  async start(): Promise<void> {
+    const { client, clock, logger, onChange } = this.deps;
+    this.#informer = createInformer<Pod>({
+      client,
+      time: clock,
+      ref: PODS,
+      labelSelector: IDLE_SELECTOR,
+      logger,
+      transform: trimIdlePod,
+      onEvent: ({ type, key, object }) => {
+        if (type === "deleted") {
+          this.#newer.delete(key);
+          this.#gone.delete(key);
+        } else if (poolOf(object) !== this.deps.pool) void this.#adopt(object);
+        onChange();
+      },
+    });
+    await this.#informer.synced;
+    await Promise.all(this.#adopting.values());
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#informer?.stop();
+    await Promise.all(this.#adopting.values());
+  }
+
+  /** Pods that belong to this process. */
+  list(): readonly Pod[] {
+    const now = this.deps.clock.now();
+    const pods = new Map((this.#informer?.list() ?? []).map((pod) => [objectKey(pod), pod]));
+    for (const [key, { pod, until }] of this.#newer) {
+      const watched = pods.get(key);
+      const isWatched = watched !== undefined && poolOf(watched) === this.deps.pool;
+      if (isWatched || until <= now) this.#newer.delete(key);
+      else pods.set(key, pod);
+    }
+    return [...pods].flatMap(([key, pod]) => (this.#isIdle(key, pod, now) ? [pod] : []));
+  }
+
+  #isIdle(key: string, pod: Pod, now: number): boolean {
+    const gone = this.#gone.get(key);
+    const isGone = gone !== undefined && gone.uid === pod.metadata.uid && gone.until > now;
+    return !isGone && poolOf(pod) === this.deps.pool && pod.metadata.deletionTimestamp === undefined;
+  }
+
+  /** Adds a pod that this process created. */
+  add(pod: Pod): void {
+    this.#newer.set(objectKey(pod), { pod: trimIdlePod(pod), until: this.deps.clock.now() + WATCH_LAG_MS });
+  }
+
+  /** Removes a pod that was taken or deleted. */
+  remove(pod: Pod): void {
+    const key = objectKey(pod);
+    this.#newer.delete(key);
+    if (this.#informer?.get(key) !== undefined) this.#gone.set(key, { uid: pod.metadata.uid, until: this.deps.clock.now() + DELETION_MS });
+  }
+
+  /** Counts a pod again that could not be deleted. */
+  restore(pod: Pod): void {
+    this.#gone.delete(objectKey(pod));
+  }
+
+  #adopt(pod: Pod): Promise<void> {
+    const key = objectKey(pod);
+    const adopting = this.#adopting.get(key) ?? this.#adoptPod(pod).finally(() => this.#adopting.delete(key));
+    this.#adopting.set(key, adopting);
+    return adopting;
+  }
+
+  async #adoptPod(found: Pod): Promise<void> {
+    const { client, clock, logger, pool } = this.deps;
+    const { signal } = this.#abort;
+    const { namespace = "", name } = found.metadata;
+    let pod: Pod | undefined = found;
+    while (!signal.aborted && pod !== undefined && poolOf(pod) !== pool) {
+      try {
+        const { resourceVersion } = pod.metadata;
+        const body = { metadata: { resourceVersion, annotations: { [WARM_POOL_ANNOTATION]: pool } } };
+        this.add(await client.mergePatch<Pod>(PODS, { namespace, name, body }));
+        return;
+      } catch (error) {
+        if (isNotFound(error)) return;
+        if (!isConflict(error)) {
+          logger.warn({ pod: `${namespace}/${name}`, error: String(error) }, "cannot take over a warm pod; retrying");
+          await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+        }
+      }
+      pod = await this.#idlePod(namespace, name, pod);
+    }
+  }
+
+  /** The current pod if it is still idle; the known one while it cannot be read. */
+  async #idlePod(namespace: string, name: string, known: Pod): Promise<Pod | undefined> {
+    try {
+      const current = await this.deps.client.get<Pod>(PODS, { namespace, name });
+      return current !== undefined && isIdleWarmPod(current) ? current : undefined;
+    } catch {
+      return known;
+    }
+  }
+}

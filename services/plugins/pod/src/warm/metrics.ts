@@ -1,0 +1,52 @@
+import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
+
+/** Reason for which an idle pod is deleted. */
+export type WarmPodEnd = "demand" | "age" | "room" | "ended";
+
+export interface WarmPodMetrics {
+  /** Starts of attempts that may use warm pods: `taken`, or `cold` without an idle pod. */
+  readonly starts: Counter<"outcome">;
+  readonly discarded: Counter<"reason">;
+}
+
+/** Load of a pool. */
+export interface WarmPodLoad {
+  readonly idle: number;
+  /** Sum over all pods of the time for which they were idle, ms. */
+  readonly idleMs: number;
+}
+
+/** Registers the metrics of warm pods. */
+export function warmPodMetrics(registry: Metrics, load: () => WarmPodLoad): WarmPodMetrics {
+  new Gauge({
+    name: "flyte_plugin_warm_pods",
+    help: "Idle warm pods",
+    registers: [registry],
+    collect() {
+      this.set(load().idle);
+    },
+  });
+  new Counter({
+    name: "flyte_plugin_warm_pod_idle_seconds_total",
+    help: "Time for which warm pods held resources without an attempt",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(load().idleMs / 1_000);
+    },
+  });
+  return {
+    starts: new Counter({
+      name: "flyte_plugin_warm_pod_starts_total",
+      help: "Starts of attempts that may use warm pods, by outcome",
+      labelNames: ["outcome"],
+      registers: [registry],
+    }),
+    discarded: new Counter({
+      name: "flyte_plugin_warm_pods_discarded_total",
+      help: "Idle warm pods that were deleted, by reason",
+      labelNames: ["reason"],
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import type { Time } from "@flyte-ts/async";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS, wasNotApplied } from "@flyte-ts/kubernetes";
+import { asRetryLater, belongsToAttempt, decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
+import { isIdleWarmPod, takePatch, warmStart, type WarmStart } from "@flyte-ts/pod-task/warm";
+import { attemptKey } from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import { ageMs, isReady, kindOf } from "./idle-pod.js";
+import { IdlePods } from "./idle-pods.js";
+import type { WarmPodMetrics } from "./metrics.js";
+import type { WarmPodSettings } from "./settings.js";
+import { Stock } from "./stock.js";
+import { wantsWarmPod } from "./wants-warm-pod.js";
+
+export interface WarmPoolDeps {
+  readonly client: KubeClient;
+  readonly clock: Time;
+  readonly logger: Logger;
+  readonly settings: WarmPodSettings;
+  readonly metrics?: WarmPodMetrics | undefined;
+}
+
+/** A take without an answer: it may have succeeded, or may still. */
+interface UnknownTake {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+type TakeResult = { readonly kind: "taken"; readonly pod: Pod } | { readonly kind: "lost" };
+
+/** Changes of a pod by its kubelet that a take tolerates. */
+const MAX_CONFLICTS = 5;
+/** Time before the end of an idle pod from which it is not taken, ms: its supervisor ends itself. */
+const MARGIN_MS = 60_000;
+
+/**
+ * Pods that are started ahead, each for one attempt. An attempt takes a pod by a patch of the
+ * version that is known: the patch says which attempt it is, gives the pod its work, and succeeds
+ * once. So the state is in Kubernetes, and a pod serves one attempt whatever fails.
+ */
+export class WarmPool {
+  readonly #pods: IdlePods;
+  readonly #stock: Stock;
+  readonly #unknown = new Map<string, UnknownTake>();
+
+  constructor(private readonly deps: WarmPoolDeps) {
+    const pool = randomUUID();
+    this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
+    const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
+      [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
+    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved });
+  }
+
+  /** Resolves when no take of an earlier process can succeed any more. */
+  async start(): Promise<void> {
+    await this.#pods.start();
+    this.#stock.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stock.stop();
+    await this.#pods.stop();
+  }
+
+  get load() {
+    return this.#stock.load;
+  }
+
+  /** Divides the pod of an attempt that is to take a warm one; undefined for all others. */
+  startFor(pod: Pod, request: TaskRequest): WarmStart | undefined {
+    const { settings } = this.deps;
+    if (!wantsWarmPod(pod, request, settings)) return undefined;
+    return warmStart(pod, request, { python: settings.python, maxIdleSeconds: Math.ceil(settings.maxAgeMs / 1_000) });
+  }
+
+  /** Counts a start, which decides how many pods are kept ready. */
+  count(start: WarmStart, outcome: "taken" | "cold"): void {
+    this.deps.metrics?.starts.inc({ outcome });
+    this.#stock.count(start);
+  }
+
+  /** The pod of a take without an answer. */
+  unknownTake(request: TaskRequest): UnknownTake | undefined {
+    return this.#unknown.get(attemptKey(request));
+  }
+
+  /**
+   * Takes an idle pod for the attempt, which must have no other pod. Undefined when there is none.
+   * @throws RetryLater while a take without an answer may have succeeded
+   */
+  async take(request: TaskRequest, start: WarmStart): Promise<Pod | undefined> {
+    try {
+      const unknown = this.#unknown.get(attemptKey(request));
+      const earlier = unknown === undefined ? undefined : await this.#retake(unknown, request, start);
+      if (earlier?.kind === "taken") return earlier.pod;
+      for (const idle of this.#choices(start.key)) {
+        const result = await this.#takePod(idle, request, start);
+        if (result.kind === "taken") return result.pod;
+      }
+      return undefined;
+    } catch (error) {
+      throw asRetryLater(error);
+    }
+  }
+
+  /** Forgets the take of an attempt that has ended; it must be settled. */
+  release(request: TaskRequest): void {
+    this.#unknown.delete(attemptKey(request));
+  }
+
+  /** Makes room for other pods: of one namespace whose quota is exhausted, or of all. */
+  giveWay(namespace?: string): void {
+    this.#stock.giveWay(namespace);
+  }
+
+  /** Ready pods of a kind, the oldest first: it has imported most. */
+  #choices(kind: string): readonly Pod[] {
+    const { clock, settings } = this.deps;
+    const now = clock.now();
+    const reserved = new Set([...this.#unknown.values()].map(({ namespace, name }) => `${namespace}/${name}`));
+    return this.#pods
+      .list()
+      .filter(
+        (pod) => kindOf(pod) === kind && isReady(pod) && !reserved.has(objectKey(pod)) && ageMs(pod, now) < settings.maxAgeMs - MARGIN_MS,
+      )
+      .toSorted((one, other) => ageMs(other, now) - ageMs(one, now));
+  }
+
+  /** Repeats a take without an answer, with the same pod: one of both succeeds, or neither. */
+  async #retake(unknown: UnknownTake, request: TaskRequest, start: WarmStart): Promise<TakeResult> {
+    const current = await this.#read(unknown);
+    if (current === undefined || current.metadata.uid !== unknown.uid) return this.#forget(request);
+    return this.#takePod(current, request, start);
+  }
+
+  async #takePod(idle: Pod, request: TaskRequest, start: WarmStart): Promise<TakeResult> {
+    const { client, clock, logger } = this.deps;
+    const { namespace = "", name, uid } = idle.metadata;
+    let pod: Pod | undefined = idle;
+    const wasUnknown = this.#unknown.has(attemptKey(request));
+    this.#unknown.set(attemptKey(request), { namespace, name, uid });
+    for (let conflicts = 0; pod !== undefined && pod.metadata.uid === uid && conflicts < MAX_CONFLICTS; conflicts++) {
+      if (!isIdleWarmPod(pod)) return serves(pod, request) ? this.#taken(pod, request) : this.#forget(request, pod);
+      if (pod.metadata.deletionTimestamp !== undefined) return this.#forget(request, pod);
+      try {
+        const body = takePatch(pod, request, { start, now: new Date(clock.now()) });
+        return this.#taken(await client.mergePatch<Pod>(PODS, { namespace, name, body }), request);
+      } catch (error) {
+        if (wasNotApplied(error) && !wasUnknown) this.#unknown.delete(attemptKey(request));
+        if (isTransient(error) || (wasUnknown && !isConflict(error) && !isNotFound(error))) throw error;
+        if (!isConflict(error) && !isNotFound(error)) {
+          logger.warn({ pod: `${namespace}/${name}`, error: String(error) }, "cannot take a warm pod; the task starts in a new one");
+          this.#stock.pause(start.key);
+          return this.#forget(request, pod);
+        }
+      }
+      pod = await this.#read({ namespace, name });
+    }
+    return this.#forget(request, pod);
+  }
+
+  #taken(pod: Pod, request: TaskRequest): TakeResult {
+    this.#unknown.delete(attemptKey(request));
+    this.#pods.remove(pod);
+    return { kind: "taken", pod };
+  }
+
+  /** Notes that no take of this attempt can succeed any more. */
+  #forget(request: TaskRequest, pod?: Pod): TakeResult {
+    this.#unknown.delete(attemptKey(request));
+    if (pod !== undefined && !isIdleWarmPod(pod)) this.#pods.remove(pod);
+    return { kind: "lost" };
+  }
+
+  #read({ namespace, name }: { readonly namespace: string; readonly name: string }): Promise<Pod | undefined> {
+    return this.deps.client.get<Pod>(PODS, { namespace, name });
+  }
+}
+
+/** True when the pod was taken by this very attempt. */
+function serves(pod: Pod, request: TaskRequest): boolean {
+  const taker = decodeAttemptAnnotation(pod);
+  return taker?.generatedName === request.generatedName && belongsToAttempt(pod, request);
+}

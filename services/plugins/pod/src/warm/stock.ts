@@ -1,0 +1,210 @@
+import type { Time } from "@flyte-ts/async";
+import { isTransient, type KubeClient, KubeError, PODS } from "@flyte-ts/kubernetes";
+import type { Pod } from "@flyte-ts/pod-task";
+import type { WarmStart } from "@flyte-ts/pod-task/warm";
+import type { Logger } from "@flyte-ts/telemetry";
+import { Demand } from "./demand.js";
+import { ageMs, idlePod, isSpent, isUnschedulable, kindOf } from "./idle-pod.js";
+import type { IdlePods } from "./idle-pods.js";
+import type { WarmPodEnd, WarmPodLoad, WarmPodMetrics } from "./metrics.js";
+import type { WarmPodSettings } from "./settings.js";
+
+export interface StockDeps {
+  readonly client: Pick<KubeClient, "create" | "delete">;
+  readonly clock: Time;
+  readonly logger: Logger;
+  readonly settings: WarmPodSettings;
+  readonly metrics?: WarmPodMetrics | undefined;
+  readonly pool: string;
+  readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore">;
+  /** True for a pod that an attempt may have taken. */
+  readonly isReserved: (pod: Pod) => boolean;
+}
+
+/** Pods that can serve the same attempts. */
+interface Kind {
+  readonly demand: Demand;
+  /** Undefined until an attempt of the kind starts in this process. */
+  start?: WarmStart;
+  creating: number;
+  pausedUntil: number;
+}
+
+const TICK_MS = 5_000;
+/** Delay of the check after a change: several changes need one. */
+const SETTLE_MS = 20;
+
+/** Keeps the number of idle pods at what recent starts need: creates and deletes them. */
+export class Stock {
+  readonly #kinds = new Map<string, Kind>();
+  #cancelTimer: (() => void) | undefined;
+  #nextCheckAt = Number.POSITIVE_INFINITY;
+  #running = false;
+  #pausedUntil = 0;
+  #created = 0;
+  #idleMs = 0;
+  #idle = 0;
+  #countedAt: number;
+
+  constructor(private readonly deps: StockDeps) {
+    this.#countedAt = deps.clock.elapsed();
+  }
+
+  get load(): WarmPodLoad {
+    this.#countIdleTime();
+    return { idle: this.#idle, idleMs: this.#idleMs };
+  }
+
+  start(): void {
+    this.#running = true;
+    const now = this.#now();
+    for (const pod of this.deps.pods.list()) {
+      const kind = this.#kind(kindOf(pod));
+      kind.demand.inherit(this.#count(kindOf(pod)), now);
+    }
+    this.changed();
+  }
+
+  stop(): void {
+    this.#running = false;
+    this.#cancelTimer?.();
+  }
+
+  /** Counts a start of an attempt that can take pods of this kind. */
+  count(start: WarmStart): void {
+    const kind = this.#kind(start.key);
+    kind.start = start;
+    kind.demand.add(this.#now());
+    this.changed();
+  }
+
+  /** Pauses starts ahead of a kind. */
+  pause(key: string): void {
+    this.#kind(key).pausedUntil = this.#now() + this.deps.settings.pauseMs;
+  }
+
+  /** Deletes idle pods, of a namespace or of all, and starts none for a while. */
+  giveWay(namespace?: string): void {
+    this.#pausedUntil = this.#now() + this.deps.settings.pauseMs;
+    for (const pod of this.deps.pods.list()) {
+      if (namespace === undefined || pod.metadata.namespace === namespace) this.#discard(pod, "room");
+    }
+  }
+
+  /** Checks soon whether pods are missing or superfluous. */
+  changed(): void {
+    this.#checkWithin(SETTLE_MS);
+  }
+
+  #checkWithin(ms: number): void {
+    const at = this.#now() + ms;
+    if (!this.#running || this.#nextCheckAt <= at) return;
+    this.#cancelTimer?.();
+    this.#nextCheckAt = at;
+    this.#cancelTimer = this.deps.clock.schedule(ms, () => {
+      this.#nextCheckAt = Number.POSITIVE_INFINITY;
+      this.#check();
+      this.#checkWithin(TICK_MS);
+    });
+  }
+
+  #check(): void {
+    if (!this.#running) return;
+    this.#countIdleTime();
+    const now = this.#now();
+    for (const pod of this.deps.pods.list()) this.#discardUnusable(pod, now);
+    for (const [key, kind] of this.#kinds) {
+      this.#discardSuperfluous(key, kind, now);
+      if (kind.demand.isOver(now) && kind.creating === 0 && this.#count(key) === 0) this.#kinds.delete(key);
+      else this.#fill(key, kind, now);
+    }
+    this.#countIdleTime();
+  }
+
+  #discardUnusable(pod: Pod, now: number): void {
+    const { maxAgeMs, pauseMs } = this.deps.settings;
+    const kind = this.#kind(kindOf(pod));
+    if (isSpent(pod)) {
+      // A supervisor that ends early would end again.
+      if (ageMs(pod, now) < maxAgeMs / 2) kind.pausedUntil = now + pauseMs;
+      this.#discard(pod, "ended");
+    } else if (isUnschedulable(pod)) {
+      kind.pausedUntil = now + pauseMs;
+      this.#discard(pod, "room");
+    } else if (ageMs(pod, now) >= maxAgeMs) this.#discard(pod, "age");
+  }
+
+  /** Deletes the oldest pods beyond the target. */
+  #discardSuperfluous(key: string, { demand }: Kind, now: number): void {
+    const pods = this.deps.pods.list().filter((pod) => kindOf(pod) === key && !this.deps.isReserved(pod));
+    const superfluous = pods.length - demand.target(now);
+    const oldest = pods.toSorted((one, other) => ageMs(other, now) - ageMs(one, now));
+    for (const pod of oldest.slice(0, Math.max(0, superfluous))) this.#discard(pod, "demand");
+  }
+
+  #fill(key: string, kind: Kind, now: number): void {
+    const { start } = kind;
+    if (start === undefined || kind.pausedUntil > now || this.#pausedUntil > now) return;
+    const target = kind.demand.target(now);
+    while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#create(kind, start);
+  }
+
+  async #create(kind: Kind, start: WarmStart): Promise<void> {
+    const { client, pool, pods, logger } = this.deps;
+    const name = `warm-${start.key.slice(0, 10)}-${pool.slice(0, 8)}-${(this.#created++).toString(36)}`;
+    kind.creating++;
+    try {
+      pods.add(await client.create<Pod>(PODS, idlePod(start, { name, pool })));
+    } catch (error) {
+      // A pod ahead is a convenience: the quota, a policy or the API may refuse it.
+      kind.pausedUntil = this.#now() + this.deps.settings.pauseMs;
+      const level = isTransient(error) || (error instanceof KubeError && error.status === 403) ? "info" : "warn";
+      logger[level]({ namespace: start.metadata.namespace, error: String(error) }, "cannot start a warm pod; starts ahead pause");
+    } finally {
+      kind.creating--;
+      this.changed();
+    }
+  }
+
+  /** Deletes exactly this version of an idle pod: never one that an attempt has taken meanwhile. */
+  #discard(pod: Pod, reason: WarmPodEnd): void {
+    if (this.deps.isReserved(pod)) return;
+    const { client, pods, metrics } = this.deps;
+    const { namespace, name, uid, resourceVersion } = pod.metadata;
+    pods.remove(pod);
+    metrics?.discarded.inc({ reason });
+    void client.delete(PODS, { namespace, name, uid, resourceVersion, gracePeriodSeconds: 1 }).then(
+      () => this.changed(),
+      // It was changed meanwhile: the watch shows whether it is still idle.
+      () => pods.restore(pod),
+    );
+  }
+
+  #kind(key: string): Kind {
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const kind: Kind = { demand: new Demand(this.deps.settings), creating: 0, pausedUntil: 0 };
+    this.#kinds.set(key, kind);
+    return kind;
+  }
+
+  #count(key: string): number {
+    return this.deps.pods.list().filter((pod) => kindOf(pod) === key).length;
+  }
+
+  #total(): number {
+    const creating = [...this.#kinds.values()].reduce((sum, kind) => sum + kind.creating, 0);
+    return this.deps.pods.list().length + creating;
+  }
+
+  #countIdleTime(): void {
+    const now = this.deps.clock.elapsed();
+    this.#idleMs += (now - this.#countedAt) * this.#idle;
+    this.#countedAt = now;
+    this.#idle = this.deps.pods.list().length;
+  }
+
+  #now(): number {
+    return this.deps.clock.now();
+  }
+}
