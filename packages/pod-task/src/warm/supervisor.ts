@@ -1,21 +1,24 @@
 /**
  * Python program that a warm pod runs until an attempt takes the pod, and that then becomes the
- * attempt's process. Arguments: entry point of flytekit, file of the assignment, maximum wait in
- * seconds. Needs the standard library alone.
+ * attempt's process. Arguments: entry point of flytekit, names of the attempt's variables, file of
+ * the assignment, maximum wait in seconds. Needs the standard library alone.
  *
- * It imports flytekit, waits until the file has content, and runs the assigned command in the same
- * interpreter. `pyflyte-fast-execute` starts a second process: that one is started ahead as well.
- * A command that could behave differently than in a new interpreter starts one instead: the
- * command is another, the import read a variable that the attempt sets, or the attempt's code would
- * replace a module that is loaded.
+ * It imports flytekit with placeholders for the attempt's variables, waits until the file has
+ * content, and runs the assigned command in the same interpreter. `pyflyte-fast-execute` starts a
+ * second process: that one is started ahead as well. A command that could behave differently than
+ * in a new interpreter starts one instead: the command is another, a module stores a placeholder,
+ * the environment differs in other variables, or the attempt's code would replace a module that is
+ * loaded.
  *
  * The exit code for a wait without an attempt is `WARM_IDLE_EXIT_CODE`.
  */
-export const WARM_SUPERVISOR = `import contextlib, importlib, io, builtins, functools, json, os, shutil, signal, subprocess, sys, time, types
+export const WARM_SUPERVISOR = `import contextlib, fcntl, gc, importlib.machinery, io, builtins, functools, json, os, shutil, signal, subprocess, sys, time, types
 
 ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
 IDLE = 75
 SECOND = "--second"
+# In two parts: the text of this program is in memory too.
+MARK = "-".join(("flyte-ts", "placeholder", ""))
 
 
 def end_idle(*_):
@@ -51,31 +54,55 @@ def python_path(value):
     return [os.path.abspath(path) for path in value.split(os.pathsep) if path]
 
 
+def has_placeholder(value):
+    if type(value) is str:
+        return MARK in value
+    if type(value) is bytes:
+        return MARK.encode() in value
+    # The garbage collector knows no containers of plain values.
+    return type(value) in (dict, list, tuple, set, frozenset) and not gc.is_tracked(value) and any(map(has_placeholder, gc.get_referents(value)))
+
+
+def stores_placeholder():
+    gc.collect()
+    ignored = {id(os.environ._data), id(globals())}
+    holders = [holder for holder in gc.get_objects() if id(holder) not in ignored]
+    return any(has_placeholder(part) for holder in holders for part in gc.get_referents(holder) if id(part) not in ignored)
+
+
 class Import:
     """The import of flytekit, with everything outside of the packages on which its result depends."""
 
-    def __init__(self, script):
+    def __init__(self):
         self.read, self.missing, self.files = set(), set(), {}
-        self.reads_all = False
         self.directory = os.getcwd()
-        before = dict(os.environ)
         with self.recording():
             importlib.import_module("flytekit.bin.entrypoint")
+        self.is_usable = not stores_placeholder()
+
+    def finish(self, before):
         self.environment = dict(os.environ)
         self.variables = {name: value for name, value in self.environment.items() if before.get(name) != value}
 
     @contextlib.contextmanager
     def recording(self):
         loaded = self
+        copied = iter(())
 
         class RecordingEnviron(type(os.environ)):
             def __getitem__(self, key):
-                loaded.read.add(key)
+                nonlocal copied
+                # A copy of all variables reads each in turn.
+                if next(copied, None) != key:
+                    copied = iter(())
+                    loaded.read.add(key)
                 return super().__getitem__(key)
 
             def __iter__(self):
-                loaded.reads_all = True
-                return super().__iter__()
+                nonlocal copied
+                names = list(super().__iter__())
+                copied = iter(names)
+                return iter(names)
 
         class MissingModules:
             @staticmethod
@@ -119,10 +146,12 @@ class Import:
             sys.meta_path.remove(MissingModules)
             os.environ.__class__ = kind
 
-    def holds_for(self, environment, free):
-        """True when an import with this environment would give the same; variables in free may differ unless they were read."""
-        changed = {name for name in {*environment, *self.environment} if environment.get(name) != self.environment.get(name)}
-        return not self.reads_all and changed <= free and not changed & self.read
+    def holds_for(self, environment, attempt):
+        """True when an import with this environment would give the same: it differs in the attempt's variables, which are all set, alone."""
+        names = {*environment, *self.environment}
+        changed = {name for name in names if environment.get(name) != self.environment.get(name)} - attempt
+        may_change = {"PYTHONPATH"} - self.read
+        return self.is_usable and changed <= may_change and attempt <= environment.keys() and attempt <= self.environment.keys()
 
     def holds_in(self, folders):
         """True when an import now, with these further folders on the path, would give the same."""
@@ -167,7 +196,7 @@ def own_path(script):
     return [] if getattr(sys.flags, "safe_path", False) else [os.path.dirname(os.path.realpath(script))]
 
 
-def hand_over_second(second, environment, free):
+def hand_over_second(second, attempt):
     """Lets the process that was started ahead run the command that pyflyte-fast-execute starts."""
     start = subprocess.Popen._execute_child
 
@@ -181,7 +210,7 @@ def hand_over_second(second, environment, free):
             if script and not relative and interpreter_of(script) == sys.executable:
                 request = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd()}
                 with contextlib.suppress(OSError):
-                    second.stdin.write(json.dumps({**request, "folders": folders, "free": sorted(free)}).encode())
+                    second.stdin.write(json.dumps({**request, "folders": folders, "attempt": sorted(attempt)}).encode())
                     second.stdin.close()
                     if second.stdout.read(1) == b"y":
                         self.pid = second.pid
@@ -204,11 +233,11 @@ def serve_second(script):
     os.dup2(int(sys.argv[3]), 1)
     os.close(int(sys.argv[3]))
     sys.path[:] = [*own_path(script), *(sys.path if getattr(sys.flags, "safe_path", False) else sys.path[1:])]
-    loaded = Import(script)
+    loaded = Import()
+    loaded.finish(dict(os.environ))
     request = json.loads(requests.read() or b"null")
     requests.close()
-    free = {*(request or {}).get("free", ()), "PYTHONPATH"}
-    if request is None or request["directory"] != loaded.directory or not loaded.holds_for(request["environment"], free):
+    if request is None or request["directory"] != loaded.directory or not loaded.holds_for(request["environment"], set(request["attempt"])):
         os._exit(0)
     if not loaded.holds_in(request["folders"]):
         os._exit(0)
@@ -226,7 +255,13 @@ def start_second(script):
     os.set_inheritable(output, True)
     try:
         command = [sys.executable, "-c", SOURCE, script, SECOND, str(output)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, pass_fds=[output])
+        second = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, pass_fds=[output])
+        # High numbers: later files get the same ones as in a new process.
+        for name, mode in (("stdin", "wb"), ("stdout", "rb")):
+            pipe = getattr(second, name)
+            setattr(second, name, os.fdopen(fcntl.fcntl(pipe.fileno(), fcntl.F_DUPFD_CLOEXEC, 1 << 7), mode, buffering=0))
+            pipe.close()
+        return second
     finally:
         os.close(output)
 
@@ -242,36 +277,32 @@ def await_assignment(file, end):
         time.sleep(0.02)
 
 
-def serve(entry, file, wait):
+def serve(entry, names, file, wait):
     end = time.monotonic() + wait
     signal.signal(signal.SIGTERM, end_idle)
     script = script_of(entry, os.environ.get("PATH"))
     interpreter = script and interpreter_of(script)
     # Once only: an interpreter may name itself by another path.
-    if interpreter and interpreter != sys.executable and shutil.which(interpreter) and not sys.argv[4:]:
-        os.execv(interpreter, [interpreter, "-c", SOURCE, entry, file, str(wait), "chosen"])
-    loaded, second = None, None
+    if interpreter and interpreter != sys.executable and shutil.which(interpreter) and not sys.argv[5:]:
+        os.execv(interpreter, [interpreter, "-c", SOURCE, entry, ",".join(names), file, str(wait), "chosen"])
+    start, loaded, second = dict(os.environ), None, None
     if interpreter == sys.executable:
+        os.environ.update({name: f"{MARK}{number}" for number, name in enumerate(names)})
         sys.path[:] = [*own_path(script), *(sys.path if getattr(sys.flags, "safe_path", False) else sys.path[1:])]
         second = start_second(script) if os.path.basename(script) == "pyflyte-fast-execute" else None
-        start = dict(os.environ)
-        try:
-            loaded = Import(script)
-        except Exception:
-            # The command tells the same error once it runs.
-            os.environ.clear()
-            os.environ.update(start)
-    else:
-        start = dict(os.environ)
+        # The command tells an error of the import once it runs.
+        with contextlib.suppress(Exception):
+            loaded = Import()
+            loaded.finish({**start, **{name: os.environ.get(name) for name in names}})
     assigned = await_assignment(file, end)
     command, variables = assigned["command"], assigned["env"]
-    # Variables that modules set are set by the import of a new interpreter too.
     environment = {**start, **variables}
     if loaded is not None and script_of(command[0], environment.get("PATH")) == script:
+        # The import of a new interpreter sets these too.
         known = {**environment, **loaded.variables}
-        if loaded.holds_for(known, set(variables)) and loaded.holds_in([]):
+        if loaded.holds_for(known, set(variables)) and set(variables) == set(names) and loaded.holds_in([]):
             if second is not None:
-                hand_over_second(second, known, set(variables))
+                hand_over_second(second, variables.keys())
             run(script, command[1:], known, list(sys.path))
     if second is not None:
         second.stdin.close()
@@ -285,7 +316,7 @@ SOURCE = os.fsdecode(words[words.index(b"-c") + 1])
 if sys.argv[2] == SECOND:
     serve_second(sys.argv[1])
 else:
-    serve(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    serve(sys.argv[1], [name for name in sys.argv[2].split(",") if name], sys.argv[3], float(sys.argv[4]))
 `;
 
 /** Exit code of the supervisor when it ends without an attempt (`EX_TEMPFAIL`). */

@@ -74,7 +74,7 @@ export function warmStart(pod: Pod, request: TaskRequest, options: WarmStartOpti
   const name = container.name === request.generatedName ? CONTAINER : container.name;
   const spec = {
     ...pod.spec,
-    containers: [supervised({ ...container, name, env: env.common }, entry, options)],
+    containers: [supervised({ ...container, name, env: env.common }, { entry, names: Object.keys(env.attempt), options })],
     volumes: [...(pod.spec.volumes ?? []), assignmentVolume],
   };
   const labels = divideLabels(pod.metadata.labels ?? {});
@@ -134,12 +134,16 @@ const assignmentVolume = {
   downwardAPI: { items: [{ path: FILE, fieldRef: { fieldPath: `metadata.annotations['${WARM_ASSIGNMENT_ANNOTATION}']` } }] },
 };
 
-function supervised(container: Container, entry: string, { python, maxIdleSeconds }: WarmStartOptions): Container {
+function supervised(
+  container: Container,
+  { entry, names, options }: { readonly entry: string; readonly names: readonly string[]; readonly options: WarmStartOptions },
+): Container {
   const { args: _, ...rest } = container;
+  const settings = [entry, names.toSorted().join(","), `${FOLDER}/${FILE}`, String(options.maxIdleSeconds)];
   return {
     ...rest,
     // Kubelets would replace `$$` and `$(`, which the program does not contain.
-    command: [python, "-c", WARM_SUPERVISOR, entry, `${FOLDER}/${FILE}`, String(maxIdleSeconds)],
+    command: [options.python, "-c", WARM_SUPERVISOR, ...settings],
     volumeMounts: [...(container.volumeMounts ?? []), { name: VOLUME, mountPath: FOLDER, readOnly: true }],
   };
 }
