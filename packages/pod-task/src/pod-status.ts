@@ -135,7 +135,7 @@ export class PodStatusReader {
 }
 
 /** Names the pod where its name does not follow from the attempt's. */
-function podName(pod: Pod): { readonly logContext?: LogContext } {
+export function podName(pod: Pod): { readonly logContext?: LogContext } {
   if (takenAt(pod) === undefined) return {};
   const { name, namespace = "" } = pod.metadata;
   const containers = pod.spec.containers.map((container) => ({ containerName: container.name }));

@@ -17,9 +17,12 @@ export const manifest = defineService({
     {
       scope: "cluster",
       resources: ["pods"],
-      verbs: ["create", "delete", "get", "list", "watch"],
+      verbs: ["create", "delete", "get", "list", "patch", "watch"],
       reason: "Runs tasks.",
-      rareVerbs: { get: "the pod that it creates already exists" },
+      rareVerbs: {
+        get: "the pod that it creates already exists",
+        patch: "attempts take warm pods, with `warmPods.enabled`, which is off",
+      },
     },
     {
       scope: "cluster",

@@ -15,6 +15,7 @@ import {
   OPERATOR_JOB_LABEL,
   type Pod,
   podMissingFailure,
+  podName,
   POD_CREATED_STATE,
   type PodStatusDeps,
   PodStatusReader,
@@ -168,7 +169,7 @@ export class PodController {
     const { pod, created } = await this.#findOrCreate(request);
     if (decodeAttemptAnnotation(pod) === undefined) this.#unannotated.set(attemptKey(request), reduceRequest(request));
     const shown = describeOnePod(request.template?.type, this.deps.onePod) ?? { reason: "task submitted to K8s" };
-    const submitted = { phase: "QUEUED", ...shown, pluginState: POD_CREATED_STATE } as const;
+    const submitted = { phase: "QUEUED", ...shown, pluginState: POD_CREATED_STATE, ...podName(pod) } as const;
     if (created) {
       // The submission is reported first, and changes in the watch right after it.
       this.#queue.addAt(attemptKey(request), this.#now() + 1);

@@ -39,8 +39,12 @@ export async function findAttempt(
   const items = resources.filter(({ index, externalId }) => index === requested.item && externalId !== "");
   // Attempts of an item are numbered separately from those of the array.
   const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
+  // A warm pod has another name than its attempt.
+  const named = messages.findLast(({ logContext }) => (logContext?.primaryPodName ?? "") !== "")?.logContext?.primaryPodName;
   const name =
-    requested.item === undefined ? reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
+    requested.item === undefined
+      ? (named ?? reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName)
+      : item?.externalId;
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
   const logs = requested.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
   return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };

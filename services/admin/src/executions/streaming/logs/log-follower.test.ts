@@ -61,8 +61,8 @@ class Pods implements Pick<KubeClient, "get" | "podLog"> {
     this.#changed = Promise.withResolvers();
   }
 
-  get<T extends KubeObject>(): Promise<T | undefined> {
-    return Promise.resolve(this.pod as T | undefined);
+  get<T extends KubeObject>(_: unknown, { name }: { readonly name: string }): Promise<T | undefined> {
+    return Promise.resolve(this.pod?.metadata.name === name ? (this.pod as T) : undefined);
   }
 
   async *podLog(options: PodLogOptions): AsyncGenerator<Uint8Array> {
@@ -102,7 +102,8 @@ beforeAll(async () => {
   [database, nats] = await Promise.all([adminDatabase(), natsFixture()]);
   bus = await connectBus({ url: nats.url, name: "test", logger });
   await bus.ensureStream(EVENT_STREAM);
-  const kube = { get: () => pods.get(), podLog: (options: PodLogOptions) => pods.podLog(options) } as unknown as KubeClient & KubeApplier;
+  const get = (ref: unknown, options: { readonly name: string }) => pods.get(ref, options);
+  const kube = { get, podLog: (options: PodLogOptions) => pods.podLog(options) } as unknown as KubeClient & KubeApplier;
   admin = await serveAdmin({
     db: database.db,
     bus,
@@ -137,7 +138,12 @@ const node = () =>
       }),
     ),
   );
-const task = (retryAttempt: number, phase: Task, metadata: object = { generatedName: `pod-${retryAttempt}` }, logs: object[] = []) =>
+const task = (
+  retryAttempt: number,
+  phase: Task,
+  metadata: object = { generatedName: `pod-${retryAttempt}` },
+  { logs = [], logContext }: { readonly logs?: object[]; readonly logContext?: object } = {},
+) =>
   bus.publish(
     taskEventSubject(0),
     toBinary(
@@ -152,6 +158,7 @@ const task = (retryAttempt: number, phase: Task, metadata: object = { generatedN
           reportedAt: at,
           metadata,
           logs,
+          ...(logContext === undefined ? {} : { logContext }),
         },
       }),
     ),
@@ -184,6 +191,19 @@ test("a log is awaited, streamed while it is written, and ends with its containe
   expect([texts, ended]).toEqual([["a", "b", "c"], true]);
   expect(messages[0]?.lines[0]?.time).toBe("2026-03-01T10:00:00.000000000Z");
   expect(pods.asked[0]).toMatchObject({ namespace: "p-d", name: "pod-0", container: "pod-0", follow: true });
+});
+
+test("a log is read from the warm pod that the attempt took, also by a stream that began before", async () => {
+  await node();
+  await task(0, Task.QUEUED);
+  const reading = read();
+  await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions" })).rowCount).toBeGreaterThan(0);
+  await task(0, Task.RUNNING, undefined, { logContext: { primaryPodName: "warm-1" } });
+  pods.start("warm-1", name);
+  pods.write(START, "a");
+  pods.end();
+  expect((await reading).texts).toEqual(["a"]);
+  expect(pods.asked[0]).toMatchObject({ name: "warm-1", container: "warm-1" });
 });
 
 test("a stream continues after interruptions by the client and by the data plane", async () => {
@@ -267,7 +287,7 @@ test("a missing log, a pod of another execution, an unreachable data plane and a
 test("the log of a deleted pod is read from the archive", async () => {
   await node();
   const uri = "s3://bucket/0/logs/pod-0.log";
-  await task(0, Task.SUCCEEDED, { generatedName: "pod-0" }, [{ uri, name: "Archived log of pod-0" }]);
+  await task(0, Task.SUCCEEDED, { generatedName: "pod-0" }, { logs: [{ uri, name: "Archived log of pod-0" }] });
   await expect.poll(() => read({ noFollow: true }).catch((error: unknown) => String(error))).toMatch(/was not archived/);
   const stamped = (second: number, text: string) => `2026-03-01T10:00:0${second}.500000000Z ${text}\n`;
   archive.set(uri, Buffer.from([stamped(0, "a"), stamped(0, "b"), stamped(1, "c")].join("")));

@@ -84,7 +84,7 @@ class LogFollower {
 
   async *run(used: FeedHandle<Feed>): AsyncGenerator<Response> {
     const { deps, request, id } = this.#request;
-    const attempt = await this.#attempt(used);
+    let attempt = await this.#attempt(used);
     const cluster = findCluster(deps.clusters, attempt.cluster);
     if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${describeNode(id)} cannot be reached`);
     const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
@@ -92,6 +92,11 @@ class LogFollower {
       const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
       if (pod === undefined) {
         const now = await this.#found();
+        // The attempt took a warm pod after the stream began.
+        if (now?.pod !== undefined && now.pod !== attempt.pod && !this.#hasSent && this.#cursor === undefined) {
+          attempt = { ...now, pod: now.pod };
+          continue;
+        }
         if (now !== undefined && now.archived.length > 0) return yield* this.#sendArchived({ ...now, pod: attempt.pod });
         if (this.#hasSent || request.noFollow || (now?.ended ?? true))
           throw notFound(`the log of ${describeNode(id)} does not exist: its pod ${attempt.pod} was deleted`);
