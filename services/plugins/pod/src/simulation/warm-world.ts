@@ -25,8 +25,12 @@ export function warmRequest(over: Partial<TaskRequest> = {}): TaskRequest {
 
 /** A simulated cluster with pods that an earlier process has started ahead. */
 export class WarmWorld extends PodWorld {
-  constructor(private readonly mistake?: WarmMistake) {
-    super({ creationSettlesWithinMs: mistake === "ignoresEarlierCreations" ? 0 : SETTLES_WITHIN_MS });
+  /** @param settlesWithinMs time within which calls of an earlier process may take effect */
+  constructor(
+    private readonly mistake?: WarmMistake,
+    settlesWithinMs = mistake === "ignoresEarlierCreations" ? 0 : SETTLES_WITHIN_MS,
+  ) {
+    super({ creationSettlesWithinMs: settlesWithinMs });
     if (mistake === "takesAnyVersion") this.#dropVersions();
     if (mistake === "leavesEarlierTakes") this.#pretendTakeOver();
   }

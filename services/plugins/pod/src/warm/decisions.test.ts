@@ -1,0 +1,60 @@
+import { buildPod } from "@flyte-ts/pod-task";
+import { describe, expect, it } from "vitest";
+import { config } from "../simulation/pod-world.js";
+import { warmRequest } from "../simulation/warm-world.js";
+import { Demand } from "./demand.js";
+import { warmPodSettings } from "./settings.js";
+import { wantsWarmPod } from "./wants-warm-pod.js";
+
+const pod = (env: Record<string, string> = {}, annotations: Record<string, string> = {}) => {
+  const built = buildPod(warmRequest(), { config: config.pods });
+  const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
+  const containers = built.spec.containers.map((each) => ({ ...each, env: [...(each.env ?? []), ...variables] }));
+  return { ...built, metadata: { ...built.metadata, annotations }, spec: { ...built.spec, containers } };
+};
+
+describe("an attempt wants a warm pod", () => {
+  it.each([
+    [{}, true],
+    [{ project: "p", domain: "development", taskType: "python-task", imagePrefix: "example/", labels: { "node-id": "n0" } }, true],
+    [{ project: "q" }, false],
+    [{ domain: "production" }, false],
+    [{ taskType: "sidecar" }, false],
+    [{ imagePrefix: "other/" }, false],
+    [{ labels: { "node-id": "n1" } }, false],
+  ])("by the rule %j: %s", (rule, wanted) => {
+    expect(wantsWarmPod(pod(), warmRequest(), warmPodSettings.parse({ rules: [rule] }))).toBe(wanted);
+  });
+
+  it("by its author, who decides against rules as well", () => {
+    const rules = warmPodSettings.parse({ rules: [{}] });
+    const none = warmPodSettings.parse({});
+    expect(wantsWarmPod(pod(), warmRequest(), none)).toBe(false);
+    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "true" }), warmRequest(), none)).toBe(true);
+    expect(wantsWarmPod(pod({}, { "flyte.org/warm-pods": "true" }), warmRequest(), none)).toBe(true);
+    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "false" }), warmRequest(), rules)).toBe(false);
+    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "perhaps" }), warmRequest(), rules)).toBe(true);
+  });
+});
+
+describe("the number of idle pods", () => {
+  const demand = () => new Demand({ minIdle: 1, maxIdle: 4, keepMs: 60_000 });
+
+  it("is that of the largest burst, between the limits, and 0 without recent starts", () => {
+    const starts = demand();
+    expect([starts.target(0), starts.isOver(0)]).toEqual([0, true]);
+    starts.add(0);
+    expect(starts.target(0)).toBe(1);
+    for (const time of [20_000, 21_000, 22_000]) starts.add(time);
+    expect(starts.target(22_000)).toBe(3);
+    for (let i = 0; i < 9; i++) starts.add(23_000);
+    expect(starts.target(23_000)).toBe(4);
+    expect([starts.target(83_001), starts.isOver(83_001)]).toEqual([0, true]);
+  });
+
+  it("keeps pods of an earlier process for the same time", () => {
+    const starts = demand();
+    starts.inherit(3, 0);
+    expect([starts.target(60_000), starts.target(60_001)]).toEqual([3, 0]);
+  });
+});
