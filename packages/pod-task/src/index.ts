@@ -25,7 +25,7 @@ export { objectMissingFailure, podMissingFailure } from "./status/deletion.js";
 export { parseTime } from "./status/pod-times.js";
 export { OOM_KILLED } from "./status/terminal-result.js";
 export { trimPod } from "./status/trim-pod.js";
-export { POD_CREATED_STATE, podName, type PodObservation, type PodStatusDeps, PodStatusReader } from "./pod-status.js";
+export { POD_CREATED_STATE, type PodObservation, type PodStatusDeps, PodStatusReader } from "./pod-status.js";
 export type { DataStore, ListingStore } from "./result/data-store.js";
 export { readEarliestError } from "./result/earliest-error.js";
 export { type AttemptResult, readErrorDocument, readResult } from "./result/read-result.js";

@@ -1,5 +1,6 @@
 // Warm pods: started ahead, and taken by one attempt each
 export { WARM_KEY_LABEL, WARM_POOL_ANNOTATION, WARM_STATE_LABEL, WARM_WISH_ANNOTATION, WARM_WISH_VARIABLE } from "./warm/names.js";
+export { podName } from "./pod-status.js";
 export { isIdleWarmPod, takenAt } from "./warm/taken-pod.js";
 export { takePatch } from "./warm/take-patch.js";
 export { warmStart, type WarmStart, type WarmStartOptions } from "./warm/warm-start.js";

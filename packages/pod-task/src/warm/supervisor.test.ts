@@ -10,7 +10,7 @@ const canRun = process.platform === "linux" && python !== "";
 const ATTEMPT = ["FLYTE_ATTEMPT_NUMBER", "FLYTE_INTERNAL_EXECUTION_ID"];
 const WAIT_SECONDS = 30;
 
-/** What the program of a task can see of its process. */
+/** Observations of a task's program about its process. */
 const OBSERVE = `
 def observe(kind):
     import __main__, gc, json, os, resource, signal, sys, tempfile, threading
@@ -118,8 +118,9 @@ describe.skipIf(!canRun)("the supervisor of a warm pod", { timeout: 60_000 }, ()
       return end;
     };
     /** Resolves when flytekit is imported by this many processes. */
-    const imported = (processes: number) =>
-      expect.poll(() => importers().length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(processes);
+    const imported = async (processes: number) => {
+      await expect.poll(() => importers().length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(processes);
+    };
     return { child, assign, end, imported };
   };
   const importers = () => {

@@ -10,7 +10,10 @@ export function isIdleWarmPod({ metadata }: KubeObject): boolean {
   return metadata.labels?.[WARM_KEY_LABEL] !== undefined && metadata.annotations?.[WARM_TAKEN_ANNOTATION] === undefined;
 }
 
-/** Time at which an attempt took this very pod; undefined for other pods, and for copied annotations. */
+/**
+ * Time at which an attempt took this very pod; undefined for other pods, and for copied
+ * annotations.
+ */
 export function takenAt({ metadata }: KubeObject): Date | undefined {
   const [uid, time] = metadata.annotations?.[WARM_TAKEN_ANNOTATION]?.split(" ") ?? [];
   return uid !== undefined && uid === metadata.uid ? parseTime(time) : undefined;

@@ -135,7 +135,7 @@ describe("a taken pod", () => {
     expect(asAttemptPod(cold)).toBe(cold);
   });
 
-  it("that ended before it read its assignment is a failure of the system", () => {
+  it("fails as the system when it ended before it read its assignment", () => {
     const ended = (exitCode: number, message: string): Pod => ({
       ...taken,
       status: { containerStatuses: [{ name: "task", state: { terminated: { exitCode, message } } }] },

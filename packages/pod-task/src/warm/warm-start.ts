@@ -16,7 +16,9 @@ export interface WarmAssignment {
 
 /** A pod divided into the part that exists before its attempt, and the attempt's part. */
 export interface WarmStart {
-  /** Hash of the pod without the attempt's part: attempts of equal keys can take each other's pods. */
+  /**
+   * Hash of the pod without the attempt's part: attempts of equal keys can take each other's pods.
+   */
   readonly key: string;
   /** Namespace, labels and annotations of an idle pod. */
   readonly metadata: Pick<ObjectMeta, "labels" | "annotations"> & { readonly namespace: string };

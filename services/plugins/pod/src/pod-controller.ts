@@ -15,7 +15,6 @@ import {
   OPERATOR_JOB_LABEL,
   type Pod,
   podMissingFailure,
-  podName,
   POD_CREATED_STATE,
   type PodStatusDeps,
   PodStatusReader,
@@ -26,6 +25,7 @@ import {
 import { FinishedAttempts, type ObsoleteObject, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
+import { podName } from "@flyte-ts/pod-task/warm";
 import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
 import {
   type Aborted,
@@ -272,7 +272,8 @@ export class PodController {
   }
 
   /**
-   * True when no pod of the attempt's own name exists or may appear. Creations of an earlier process
+   * True when no pod of the attempt's own name exists or may appear. Creations of an earlier
+   * process
    * are settled some time after the start of this one.
    */
   async #mayTake(request: TaskRequest): Promise<boolean> {

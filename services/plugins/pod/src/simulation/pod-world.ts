@@ -48,7 +48,7 @@ export class PodWorld implements SimulatedEnvironment {
   }
 
   /** Pods that are started ahead, for a new process. */
-  protected warmPool(_: ManualTime): WarmPool | undefined {
+  protected warmPool(_clock: ManualTime): WarmPool | undefined {
     return undefined;
   }
 

@@ -7,7 +7,9 @@ const MAX_STARTS = 1_000;
 /** Recent starts of pods of one kind, and the number of idle pods that follows from them. */
 export class Demand {
   readonly #starts: number[] = [];
-  /** Number of idle pods that an earlier process left, and the time at which they were found, ms. */
+  /**
+   * Number of idle pods that an earlier process left, and the time at which they were found, ms.
+   */
   #inherited: { readonly pods: number; readonly at: number } | undefined;
 
   constructor(private readonly settings: Pick<WarmPodSettings, "minIdle" | "maxIdle" | "keepMs">) {}
@@ -23,7 +25,10 @@ export class Demand {
     this.#inherited = { pods, at: now };
   }
 
-  /** Number of idle pods to have: that of the largest burst, between the limits; 0 without recent starts. */
+  /**
+   * Number of idle pods to have: that of the largest burst, between the limits; 0 without recent
+   * starts.
+   */
   target(now: number): number {
     const { minIdle, maxIdle, keepMs } = this.settings;
     while (this.#starts[0] !== undefined && this.#starts[0] < now - keepMs) this.#starts.shift();

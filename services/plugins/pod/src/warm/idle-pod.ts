@@ -9,7 +9,11 @@ export function trimIdlePod({ metadata, status }: Pod): Pod {
   const { name, namespace = "", uid = "", resourceVersion = "", creationTimestamp = "", deletionTimestamp, labels, annotations } = metadata;
   return {
     metadata: {
-      ...{ name, namespace, uid, resourceVersion, creationTimestamp },
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
       labels: { [WARM_KEY_LABEL]: labels?.[WARM_KEY_LABEL] ?? "" },
       annotations: { [WARM_POOL_ANNOTATION]: annotations?.[WARM_POOL_ANNOTATION] ?? "" },

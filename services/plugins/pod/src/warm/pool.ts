@@ -32,7 +32,9 @@ type TakeResult = { readonly kind: "taken"; readonly pod: Pod } | { readonly kin
 
 /** Changes of a pod by its kubelet that a take tolerates. */
 const MAX_CONFLICTS = 5;
-/** Time before the end of an idle pod from which it is not taken, ms: its supervisor ends itself. */
+/**
+ * Time before the end of an idle pod from which it is not taken, ms: its supervisor ends itself.
+ */
 const MARGIN_MS = 60_000;
 
 /**

@@ -3,7 +3,9 @@ import type { Pod } from "@flyte-ts/pod-task";
 import { WARM_WISH_ANNOTATION, WARM_WISH_VARIABLE } from "@flyte-ts/pod-task/warm";
 import type { WarmPodSettings } from "./settings.js";
 
-/** True when the attempt of this pod may take a warm one: its author asks for it, or a rule says so. */
+/**
+ * True when the attempt of this pod may take a warm one: its author asks for it, or a rule says so.
+ */
 export function wantsWarmPod(pod: Pod, request: TaskRequest, { rules }: Pick<WarmPodSettings, "rules">): boolean {
   const wish = wishOf(pod);
   return wish ?? rules.some((rule) => matches(rule, pod, request));

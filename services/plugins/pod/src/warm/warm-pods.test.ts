@@ -104,7 +104,7 @@ describe("warm pods", () => {
     expect(world.cluster.podOf("p-development/beside-n0-0")?.status?.phase).toBe("Running");
   });
 
-  it("that are deleted while they serve an attempt fail it as the system's failure", async () => {
+  it("fail their attempt as a failure of the system when they are deleted", async () => {
     await send(DesiredState.RUN);
     await advance(1_000);
     world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
@@ -156,7 +156,7 @@ describe("warm pods", () => {
     expect(pods("idle")).toEqual([]);
   });
 
-  it("that end by themselves are deleted, and their kind pauses", async () => {
+  it("are deleted when they end by themselves, and their kind pauses", async () => {
     await send(DesiredState.RUN);
     await advance(1_000);
     const before = names("idle");
