@@ -1,4 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import { indexedBy } from "./indexed-by.js";
 import type { Scope } from "./scope.js";
 
 const MAX_FAILURES = 300;
@@ -19,8 +20,8 @@ export async function findFailures(db: Queryable, { project, domain }: Scope, si
     name: "overview-failures",
     text: `SELECT e.* FROM unnest(ARRAY['FAILED', 'TIMED_OUT']) AS given (phase)
       CROSS JOIN LATERAL (SELECT execution_name, workflow_name, created_at, substring(error FROM 1 FOR ${ERROR_BYTES}) AS error FROM executions
-        WHERE execution_project = $1 AND execution_domain = $2 AND phase = given.phase AND created_at >= $3 AND state = 0
-        ORDER BY created_at DESC LIMIT ${MAX_FAILURES}) AS e
+        WHERE execution_project = $1 AND execution_domain = $2 AND ${indexedBy("phase", "given.phase")} AND created_at >= $3 AND state = 0
+        ORDER BY phase DESC, created_at DESC LIMIT ${MAX_FAILURES}) AS e
       ORDER BY e.created_at DESC, e.execution_name LIMIT ${MAX_FAILURES}`,
     values: [project, domain, since],
   });

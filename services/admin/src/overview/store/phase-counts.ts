@@ -1,4 +1,5 @@
 import { type Queryable, textArray } from "@flyte-ts/postgres";
+import { indexedBy } from "./indexed-by.js";
 import type { Scope } from "./scope.js";
 
 /** Executions of one phase that are counted. */
@@ -28,7 +29,7 @@ export async function countByPhase(
     text: `SELECT given.phase, floor(extract(epoch FROM e.created_at) / $5::float8)::bigint AS bucket, count(*)::int AS count
       FROM unnest($3::text[]) AS given (phase)
       CROSS JOIN LATERAL (SELECT created_at FROM executions WHERE execution_project = $1 AND execution_domain = $2
-        AND phase = given.phase AND created_at >= $4 ORDER BY created_at DESC LIMIT ${MAX_COUNTED}) AS e
+        AND ${indexedBy("phase", "given.phase")} AND created_at >= $4 ORDER BY phase DESC, created_at DESC LIMIT ${MAX_COUNTED}) AS e
       GROUP BY 1, 2`,
     values: [project, domain, textArray(phases), since, bucketSeconds],
   });

@@ -1,4 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import { indexedBy } from "./indexed-by.js";
 import type { Scope } from "./scope.js";
 
 const MAX_WORKFLOWS = 40;
@@ -31,12 +32,6 @@ const NAMES = `names (name) AS (
     FROM names WHERE names.name IS NOT NULL
   )`;
 
-/**
- * Restricts executions to a workflow whose name is a column, in the order of the index of names.
- * The planner does not know how rare the name is. For `=` it would drop the name from the order and
- * might walk all executions of all workflows by time, which takes a second for a million.
- */
-const ofWorkflow = (name: string): string => `${inScope} AND workflow_name >= ${name} AND workflow_name <= ${name}`;
 const LATEST_FIRST = "ORDER BY workflow_name DESC, created_at DESC, id DESC";
 
 /**
@@ -52,12 +47,12 @@ export async function findWorkflowRuns(db: Queryable, { project, domain }: Scope
         SELECT workflow_name FROM (SELECT workflow_name FROM executions WHERE ${inScope} ORDER BY created_at DESC LIMIT ${MAX_NEWEST}) AS newest
       ), latest AS MATERIALIZED (
         SELECT c.name, e.created_at FROM candidates AS c CROSS JOIN LATERAL (SELECT created_at FROM executions
-          WHERE ${ofWorkflow("c.name")} ${LATEST_FIRST} LIMIT 1) AS e
+          WHERE ${inScope} AND ${indexedBy("workflow_name", "c.name")} ${LATEST_FIRST} LIMIT 1) AS e
         ORDER BY e.created_at DESC, c.name LIMIT ${MAX_WORKFLOWS}
       )
       SELECT l.name AS workflow_name, r.* FROM latest AS l CROSS JOIN LATERAL (
         SELECT execution_name, phase, created_at, accepted_ns, started_ns, ended_ns, duration FROM executions
-        WHERE ${ofWorkflow("l.name")} AND state = 0 ${LATEST_FIRST} LIMIT ${MAX_RUNS}) AS r
+        WHERE ${inScope} AND ${indexedBy("workflow_name", "l.name")} AND state = 0 ${LATEST_FIRST} LIMIT ${MAX_RUNS}) AS r
       ORDER BY l.created_at DESC, l.name, r.created_at DESC`,
     values: [project, domain],
   });
