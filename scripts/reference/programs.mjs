@@ -31,6 +31,6 @@ export async function settingsSchema(program) {
 /** Returns the standard output of a program of this repository. */
 export async function output(...args) {
   // Defaults below the home directory must not depend on the user.
-  const options = { cwd: root, env: { ...process.env, HOME: "~" }, encoding: "utf8", maxBuffer: 1 << 26 };
+  const options = { cwd: root, env: { ...process.env, HOME: "~", NODE_DISABLE_COMPILE_CACHE: "1" }, encoding: "utf8", maxBuffer: 1 << 26 };
   return (await promisify(execFile)(nodeProgram(), args, options)).stdout;
 }
