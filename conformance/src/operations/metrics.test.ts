@@ -18,7 +18,7 @@ const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboar
 
 /** Metrics that exist only with other configurations. */
 const OPTIONAL_METRICS =
-  /^flyte_propeller_recorder_|^flyte_admin_cluster_resources_|^flyte_plugin_connector_|^flyte_plugin_operator_|^flyte_plugin_web_api_/;
+  /^flyte_propeller_recorder_|^flyte_admin_cluster_resources_|^flyte_plugin_connector_|^flyte_plugin_operator_|^flyte_plugin_web_api_|^flyte_plugin_warm_pod/;
 /** Documented metrics by the service of the local stack that exposes them. */
 const SERVICES = {
   propeller: /^flyte_propeller_/,

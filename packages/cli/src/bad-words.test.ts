@@ -68,7 +68,7 @@ test.each([
   [["help", "watch"], /^usage: flyte-ts watch [^]*FLYTE_TS_TOKEN\.\n$/],
   [
     ["--help"],
-    /^usage: flyte-ts run [^]*\n {7}flyte-ts logs [^]*\nusage: flyte-ts start [^]*\nThe flag --help after a command prints .*\n$/,
+    /^usage: flyte-ts init [^]*\n {7}flyte-ts logs [^]*\nusage: flyte-ts start [^]*\nThe flag --help after a command prints .*\n$/,
   ],
 ])("%j prints the help", (words, text) => {
   expect(run(words)).toEqual({ status: 0, stdout: expect.stringMatching(text), stderr: "" });

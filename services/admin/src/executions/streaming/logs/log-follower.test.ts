@@ -248,12 +248,15 @@ test("a request selects an attempt, or by default the latest, or an item of an a
   await expect
     .poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions WHERE retry_attempt = 1" })).rowCount)
     .toBe(1);
-  pods.start("any", name);
-  pods.write(START, "x");
-  pods.end();
-  expect((await read()).messages[0]?.attempt).toBe(1);
-  expect((await read({ attempt: 0 })).messages[0]?.attempt).toBe(0);
-  await read({ item: 3 });
+  const readFrom = async (pod: string, request: Parameters<typeof read>[0] = {}) => {
+    pods.start(pod, name);
+    pods.write(START, "x");
+    pods.end();
+    return (await read(request)).messages[0]?.attempt;
+  };
+  expect(await readFrom("pod-1")).toBe(1);
+  expect(await readFrom("pod-0", { attempt: 0 })).toBe(0);
+  await readFrom("pod-1-3-0", { item: 3 });
   expect(pods.asked.map((asked) => asked.name)).toEqual(["pod-1", "pod-0", "pod-1-3-0"]);
   const refused = (message: string) => ({ code: Code.NOT_FOUND, message });
   await expect(read({ attempt: 7, noFollow: true })).rejects.toMatchObject(
