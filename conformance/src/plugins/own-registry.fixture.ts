@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { PACKED_VERSION, packPublishedPackages } from "./packed-packages.fixture.js";
 
@@ -32,8 +33,18 @@ export async function startOwnRegistry(folder: string): Promise<OwnRegistry> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // A file, because shells drop variables whose names they cannot spell, as that of a scope's
+  // registry.
+  const userConfig = join(folder, "npmrc");
+  writeFileSync(userConfig, `${ownUserConfig()}\n@flyte-ts:registry=${url}/\n`);
   const stop = () => new Promise<void>((resolve) => server.close(() => resolve()));
-  return { environment: { "npm_config_@flyte-ts:registry": `${url}/` }, stop };
+  return { environment: { npm_config_userconfig: userConfig }, stop };
+}
+
+/** Settings of npm of the user who runs the tests. */
+function ownUserConfig(): string {
+  const file = process.env["npm_config_userconfig"] ?? join(homedir(), ".npmrc");
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 function manifestOf(folder: string): { readonly name: string } {
