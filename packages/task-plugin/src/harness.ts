@@ -4,4 +4,4 @@ export { collectTaskEvents } from "./harness/collect-events.js";
 export { MemoryBus } from "./harness/memory-bus.js";
 export { MemoryStore } from "./harness/memory-store.js";
 export { sampleRequest } from "./harness/sample-request.js";
-export { JOB_FAULTS, type JobFault, simulateAttempt, type SimulatedEnvironment } from "./harness/simulation.js";
+export { JOB_FAULTS, type JobFault, simulateAttempt, type SimulatedEnvironment, simulateSeeds } from "./harness/simulation.js";

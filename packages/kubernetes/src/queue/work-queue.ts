@@ -2,7 +2,7 @@ import { BinaryHeap, systemTime, type Time } from "@flyte-ts/async";
 
 /** A key that is added at a time. */
 interface DelayedKey {
-  /** Time at which the key is added, ms; `Infinity` for never. */
+  /** Time at which the key is added, ms. */
   at: number;
   /** Time at which the timer fires, ms: `at` or earlier. */
   firesAt: number;

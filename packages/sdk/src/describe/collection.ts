@@ -11,7 +11,7 @@ import { GraphError } from "../entity/errors.js";
 import { originText } from "../entity/origin.js";
 import { Compilation, referenceKey } from "../graph/compilation.js";
 import { buildWorkflow } from "../graph/workflow-graph.js";
-import type { Registration } from "./registration.js";
+import { LOCAL_REGISTRATION } from "./registration.js";
 
 /** A module of tasks and workflows. */
 export interface LoadedModule {
@@ -49,24 +49,13 @@ export class Collection {
   }
 
   private tasksOf(module: string): readonly TaskDefinition[] {
-    const compilation = new Compilation(unresolved, buildWorkflow);
+    const compilation = new Compilation(LOCAL_REGISTRATION, buildWorkflow);
     for (const entity of this.entities) {
       if (entity.module === module && entity.definition.kind === "workflow") compilation.workflow(entity.definition);
     }
     return [...compilation.tasks.values()];
   }
 }
-
-/** A registration for graphs that are only read: every reference has a version. */
-const unresolved: Registration = {
-  project: "",
-  domain: "",
-  version: "",
-  image: "",
-  code: { entry: "" },
-  sdkVersion: "",
-  resolve: () => "",
-};
 
 /**
  * Names the entities that modules export after module and export.
@@ -99,7 +88,7 @@ function twice(entity: CollectedEntity, earlier: CollectedEntity): GraphError {
 
 /** Lists the registered entities that the graphs of a collection refer to. */
 export function listReferences(collection: Collection): readonly EntityAddress[] {
-  const compilation = new Compilation(unresolved, buildWorkflow);
+  const compilation = new Compilation(LOCAL_REGISTRATION, buildWorkflow);
   for (const { definition } of collection.entities) if (definition.kind === "workflow") compilation.workflow(definition);
   const addresses = [...compilation.references.values()].map(({ address }) => address);
   return [...new Map(addresses.map((address) => [referenceKey(address), address])).values()];

@@ -4,7 +4,7 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { definePlugin, type Plugin, type PluginHost } from "../plugin.js";
 import type { TerminalStatus } from "../status.js";
 import { sampleRequest } from "./sample-request.js";
-import { type JobFault, simulateAttempt, type SimulatedEnvironment } from "./simulation.js";
+import { type JobFault, type SimulatedEnvironment, simulateSeeds } from "./simulation.js";
 
 const SEEDS = Number(process.env["PLUGIN_SEEDS"] ?? 30);
 /** A seed takes some 50 ms on a free machine. */
@@ -141,13 +141,7 @@ function jobPlugin(jobs: JobService, clock: ManualTime, mistake: Mistake | undef
   });
 }
 
-async function problemsOf(mistake: Mistake | undefined, seeds: number): Promise<readonly string[]> {
-  for (let seed = 0; seed < seeds; seed++) {
-    const problems = await simulateAttempt(() => new JobService(mistake), seed);
-    if (problems.length > 0) return problems.map((problem) => `seed ${seed}: ${problem}`);
-  }
-  return [];
-}
+const problemsOf = (mistake: Mistake | undefined, seeds: number) => simulateSeeds(() => new JobService(mistake), { seeds });
 
 test("a plugin that finds its jobs again keeps its promises in every world", { timeout: TIMEOUT_MS }, async () => {
   expect(await problemsOf(undefined, SEEDS)).toEqual([]);

@@ -60,6 +60,22 @@ export async function simulateAttempt(makeEnvironment: () => SimulatedEnvironmen
   return problems;
 }
 
+/**
+ * Runs one attempt for each seed until one has violations.
+ *
+ * @returns violations of that seed, with its number
+ */
+export async function simulateSeeds(
+  makeEnvironment: () => SimulatedEnvironment,
+  { from = 0, seeds }: { readonly from?: number; readonly seeds: number },
+): Promise<readonly string[]> {
+  for (let seed = from; seed < from + seeds; seed++) {
+    const problems = await simulateAttempt(makeEnvironment, seed);
+    if (problems.length > 0) return problems.map((problem) => `seed ${seed}: ${problem}`);
+  }
+  return [];
+}
+
 class SimulatedWorld {
   readonly #bus = new MemoryBus();
   readonly #clock = new ManualTime();

@@ -1,4 +1,4 @@
-import { type SimulatedEnvironment, simulateAttempt } from "@flyte-ts/task-plugin/harness";
+import { simulateSeeds } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { manifest } from "./manifest.js";
 import { MistakenWorld } from "./simulation/mistaken-world.js";
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000 + SEEDS * 1_000;
 const MISTAKE_SEEDS = 100;
 
 test.each(manifest.taskTypes)("%s tasks start one job and leave none, whatever fails", { timeout: TIMEOUT_MS }, async (taskType) => {
-  expect(await problemsOf(() => new OperatorWorld(taskType), { from: 0, seeds: SEEDS })).toEqual([]);
+  expect(await simulateSeeds(() => new OperatorWorld(taskType), { seeds: SEEDS })).toEqual([]);
 });
 
 test.each([
@@ -21,17 +21,6 @@ test.each([
   ["abortsWithoutWaiting", 0, "a job runs after the attempt ended with ABORTED"],
   ["neverReports", 0, "the attempt did not end"],
 ] as const)("the simulation finds a controller that %s", { timeout: 300_000 }, async (mistake, from, problem) => {
-  const problems = await problemsOf(() => new MistakenWorld("pytorch", mistake), { from, seeds: MISTAKE_SEEDS });
+  const problems = await simulateSeeds(() => new MistakenWorld("pytorch", mistake), { from, seeds: MISTAKE_SEEDS });
   expect(problems).toEqual(expect.arrayContaining([expect.stringContaining(problem)]));
 });
-
-async function problemsOf(
-  makeWorld: () => SimulatedEnvironment,
-  { from, seeds }: { readonly from: number; readonly seeds: number },
-): Promise<readonly string[]> {
-  for (let seed = from; seed < from + seeds; seed++) {
-    const problems = await simulateAttempt(makeWorld, seed);
-    if (problems.length > 0) return problems.map((problem) => `seed ${seed}: ${problem}`);
-  }
-  return [];
-}

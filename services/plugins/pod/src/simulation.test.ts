@@ -1,4 +1,4 @@
-import { type SimulatedEnvironment, simulateAttempt } from "@flyte-ts/task-plugin/harness";
+import { simulateAttempt, simulateSeeds } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { PodWorld } from "./simulation/pod-world.js";
 import { WarmWorld } from "./simulation/warm-world.js";
@@ -12,7 +12,7 @@ const WARM_TIMEOUT_MS = 60_000 + WARM_SEEDS * 1_000;
 const MISTAKE_SEEDS = 100;
 
 test("a task starts one pod and leaves none, whatever fails", { timeout: TIMEOUT_MS }, async () => {
-  expect(await problemsOf(() => new PodWorld(), { from: 0, seeds: SEEDS })).toEqual([]);
+  expect(await simulateSeeds(() => new PodWorld(), { seeds: SEEDS })).toEqual([]);
 });
 
 test("a task takes one warm pod or starts one pod, and leaves none, whatever fails", { timeout: WARM_TIMEOUT_MS }, async () => {
@@ -33,17 +33,6 @@ test.each([
   ["forgetsUnansweredTakes", 0],
   ["ignoresEarlierCreations", 100],
 ] as const)("the simulation finds a pool that %s", { timeout: 300_000 }, async (mistake, from) => {
-  const problems = await problemsOf(() => new WarmWorld(mistake), { from, seeds: MISTAKE_SEEDS });
+  const problems = await simulateSeeds(() => new WarmWorld(mistake), { from, seeds: MISTAKE_SEEDS });
   expect(problems).toEqual(expect.arrayContaining([expect.stringContaining("jobs were started")]));
 });
-
-async function problemsOf(
-  makeWorld: () => SimulatedEnvironment,
-  { from, seeds }: { readonly from: number; readonly seeds: number },
-): Promise<readonly string[]> {
-  for (let seed = from; seed < from + seeds; seed++) {
-    const problems = await simulateAttempt(makeWorld, seed);
-    if (problems.length > 0) return problems.map((problem) => `seed ${seed}: ${problem}`);
-  }
-  return [];
-}

@@ -21,9 +21,8 @@ const WATCH_LAG_MS = 5_000;
 const DELETION_MS = 30_000;
 
 /**
- * The idle pods of this process. Pods of earlier processes are taken over: a change of the pod
- * makes
- * each take of an earlier process fail that is still on its way, since it names an older version.
+ * Idle pods of this process. It takes over those of earlier processes by a change of each pod: a
+ * take of an earlier process that is still on its way then fails, since it names an older version.
  */
 export class IdlePods {
   #informer: Informer<Pod> | undefined;

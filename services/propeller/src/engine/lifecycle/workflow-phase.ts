@@ -8,7 +8,7 @@ import { NOT_STARTED, type Scope } from "../graph/runtime.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
 import { fromRfc3339, republishedAtMs, rfc3339Seconds } from "../time/rfc3339.js";
 import { withoutEndStatusFields } from "../status/end-status-fields.js";
-import { jsonSize } from "../status/json-size.js";
+import { fieldBytes, jsonSize } from "../status/json-size.js";
 import { countPublishedEnds } from "../status/published-ends.js";
 import { decodeOutputs } from "../data/outputs.js";
 import type { EffectTiming } from "../state/effect-buffer.js";
@@ -156,15 +156,16 @@ function finalStatusFits(state: RunState): boolean {
 }
 
 /**
- * Bytes of the statuses of a graph's nodes in Go Flyte's final form, approximately; any number
- * above `max` when they have more.
+ * Size of the statuses of a graph's nodes in Go Flyte's final form, as `jsonSize` of an object with
+ * them; any number above `max` when it is larger.
  */
 function finalStatusBytes({ nodes }: Scope, max: number): number {
-  let bytes = 0;
+  let bytes = jsonSize({});
   for (const [id, { status, childScope }] of nodes) {
     if (status === NOT_STARTED) continue;
-    bytes += id.length + jsonSize(withoutEndStatusFields(status));
-    if (childScope !== undefined && !isTerminalNode(status.phase)) bytes += finalStatusBytes(childScope, max - bytes);
+    bytes += fieldBytes(id, jsonSize(withoutEndStatusFields(status)));
+    if (childScope !== undefined && !isTerminalNode(status.phase))
+      bytes += fieldBytes("subNodeStatus", finalStatusBytes(childScope, max - bytes));
     if (bytes > max) break;
   }
   return bytes;

@@ -12,11 +12,16 @@ export function jsonSize(value: unknown): number {
       let size = 2;
       for (const key in value) {
         const field = (value as Readonly<Record<string, unknown>>)[key];
-        if (field !== undefined) size += key.length + 4 + jsonSize(field);
+        if (field !== undefined) size += fieldBytes(key, jsonSize(field));
       }
       return size;
     }
     default:
       return 0;
   }
+}
+
+/** Estimates the bytes of an object's field whose value has `valueBytes`. */
+export function fieldBytes(key: string, valueBytes: number): number {
+  return key.length + 4 + valueBytes;
 }
