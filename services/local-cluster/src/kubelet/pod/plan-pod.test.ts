@@ -98,6 +98,10 @@ describe("restarts", () => {
     expect(decision.backOff.get("m")?.delayMs).toBe(wait);
     expect(decision.wakeAt).toBe(wait === undefined ? undefined : NOW + wait);
   });
+  test("a run that ended after the clock was read restarts at once, without a back-off of 0 s", () => {
+    const decision = planPod(seen([container("m", ended(1, { attempt: 0, ago: -3 }))], { restartPolicy: "Always" }));
+    expect(decision).toMatchObject({ start: ["m"], backOff: new Map(), wakeAt: undefined });
+  });
   test("a run of ten minutes resets the restart count", () => {
     expect(planPod(seen([container("m", ended(1, { attempt: 5, ago: 0, ran: 600_000 }))], { restartPolicy: "Always" })).start).toEqual([
       "m",

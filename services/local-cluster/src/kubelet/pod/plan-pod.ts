@@ -77,9 +77,11 @@ export function planPod(observation: PodObservation): PodPlan {
   const backOff = new Map<string, { delayMs: number; until: number }>();
   const start: string[] = [];
   const tryStart = (container: ContainerObservation) => {
-    const until = container.run?.state === "ended" ? container.run.finishedAt + restartDelay(container.run) : 0;
-    if (until > now && container.run !== undefined) {
-      backOff.set(container.name, { delayMs: restartDelay(container.run), until });
+    const delayMs = container.run?.state === "ended" ? restartDelay(container.run) : 0;
+    const until = container.run?.state === "ended" ? container.run.finishedAt + delayMs : 0;
+    // A run may end after `now` was read, so the time alone does not tell that a delay is due.
+    if (delayMs > 0 && until > now) {
+      backOff.set(container.name, { delayMs, until });
       wakeTimes.push(until);
     } else if (container.blocked !== undefined && container.blocked.retryAt > now) wakeTimes.push(container.blocked.retryAt);
     else if (observation.volumesReady) start.push(container.name);
