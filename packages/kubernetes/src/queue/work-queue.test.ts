@@ -86,6 +86,22 @@ test("a key that used less time comes before one that used more, and none starve
   expect(turns.filter((turn) => turn === "small").length).toBeGreaterThanOrEqual(30);
 });
 
+test("keys with short turns keep their order, and many short turns are charged", () => {
+  const queue = new WorkQueue();
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  const next = (usedMs: number) => {
+    const key = queue.get() ?? "";
+    queue.add(key);
+    queue.done(key, usedMs);
+    return key;
+  };
+  expect([0.5, 0.1, 0.3, 0.3, 0.1, 0.3].map(next)).toEqual(["a", "b", "c", "a", "b", "c"]);
+  // The third turn of a exceeds 1 ms, so the others come first until they have used as much.
+  const turns = Array.from({ length: 40 }, () => next(0.25));
+  expect(turns.slice(0, 6)).toEqual(["a", "b", "c", "b", "c", "b"]);
+  for (const key of ["a", "b", "c"]) expect(turns.filter((turn) => turn === key).length).toBeGreaterThanOrEqual(12);
+});
+
 test("isContended is true while other keys are queued or were processed recently", async () => {
   const time = new ManualTime(new Date(0));
   const queue = new WorkQueue(time);
@@ -154,32 +170,33 @@ test("a new key comes before a key that is always busy, and the pool yields to t
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
-test("the pool yields after 4 ms of synchronous work, and after 20 ms while many keys are queued", async () => {
+test("the pool yields after 20 ms of short rounds, and after 4 ms with a long round", async () => {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   const queue = new WorkQueue();
   /** Rounds of each turn of the event loop. */
-  const turns = [0];
+  const turns: string[][] = [[]];
   const pool = new WorkerPool({
     queue,
     workers: 10,
     logger,
     onError: () => undefined,
-    reconcile: () => {
-      now += 2;
-      turns.push((turns.pop() ?? 0) + 1);
+    reconcile: (key) => {
+      now += key.startsWith("short") ? 1 : 3;
+      turns.at(-1)?.push(key);
       return Promise.resolve();
     },
   });
-  for (let i = 0; i < 30; i++) queue.add(`k${i}`);
-  while (turns.reduce((sum, each) => sum + each) < 30) {
+  for (let i = 0; i < 22; i++) queue.add(`short-${i}`);
+  for (let i = 0; i < 3; i++) queue.add(`long-${i}`);
+  while (turns.flat().length < 25) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (turns.at(-1) !== 0) turns.push(0);
+    if (turns.at(-1)?.length !== 0) turns.push([]);
   }
   await pool.stop();
-  // With 16 or more queued keys a turn has 10 rounds (20 ms), with fewer keys it has 2 (4 ms). The
-  // second turn ends after 5 rounds, because fewer than 16 keys are left then.
-  expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
+  const filled = turns.filter((rounds) => rounds.length > 0);
+  expect(filled.map((rounds) => rounds.length)).toEqual([20, 3, 2]);
+  expect(filled[1]).toEqual(["short-20", "short-21", "long-0"]);
 });
 
 test("the pool processes a key once at a time, keeps its bound, and stop waits for running work", async () => {

@@ -23,13 +23,21 @@ const MIN_SWEEP_SIZE = 1_024;
  * one step of a chain takes outside of this queue.
  */
 const CONTENTION_WINDOW_MS = 200;
+/**
+ * Time after which a key is charged for its turns, ms. Keys with short turns mostly keep the order
+ * in which they were added, so that keys whose messages arrived in one batch send theirs in one
+ * batch.
+ */
+const MIN_CHARGE_MS = 1;
+/** Number of keys whose uncharged time is remembered. */
+const MAX_UNCHARGED = 10_000;
 
 /**
  * A queue of keys that shares the workers' time fairly (start-time fair queueing). The key that has
  * used the least time comes first, among equals the one added first. Virtual time is the start of
  * the turn taken last. A key's turn starts at the virtual time, or at the end of the key's last
- * turn when that is later, so a key that has used much time waits for others and no key starves. A
- * key is queued at most once. A key added while a worker has it is queued again when the worker is
+ * turn when that is later, so a key that has used much time waits for others and no key starves.
+ * Short turns of a key are charged together. A key is queued at most once. A key added while a worker has it is queued again when the worker is
  * done, so that two workers never have the same key.
  */
 export class WorkQueue {
@@ -42,6 +50,8 @@ export class WorkQueue {
   readonly #processing = new Map<string, number>();
   /** Virtual times at which the last turns of keys ended. */
   readonly #virtualFinish = new Map<string, number>();
+  /** Time that keys have used and were not charged for, ms. */
+  readonly #uncharged = new Map<string, number>();
   readonly #dirty = new Set<string>();
   readonly #delayed = new Map<string, DelayedKey>();
   #onAvailable: (() => void) | undefined;
@@ -169,8 +179,19 @@ export class WorkQueue {
   done(key: string, usedMs = 0): void {
     const virtualStart = this.#processing.get(key);
     this.#processing.delete(key);
-    if (virtualStart !== undefined && usedMs > 0) this.#recordFinish(key, virtualStart + usedMs);
+    if (virtualStart !== undefined && usedMs > 0) this.#charge(key, virtualStart, usedMs);
     if (this.#dirty.delete(key)) this.add(key);
+  }
+
+  #charge(key: string, virtualStart: number, usedMs: number): void {
+    const total = (this.#uncharged.get(key) ?? 0) + usedMs;
+    if (total >= MIN_CHARGE_MS) {
+      this.#uncharged.delete(key);
+      this.#recordFinish(key, virtualStart + total);
+      return;
+    }
+    if (this.#uncharged.size >= MAX_UNCHARGED) this.#uncharged.clear();
+    this.#uncharged.set(key, total);
   }
 
   #recordFinish(key: string, virtualFinish: number): void {

@@ -14,13 +14,12 @@ export interface WorkerPoolOptions {
 
 /**
  * Limits the synchronous work of a turn before the pool yields to the event loop's timers and
- * sockets, ms. With few keys the limit is short, because a key waits for the turns of others. With
- * many keys it is longer: messages of one turn are published as one, and each key uses little of a
- * turn.
+ * sockets, ms. Messages of one turn are published as one, so a turn of short rounds is long. After
+ * a long round it is short, because other keys have waited for that round.
  */
-const MAX_BLOCKING_MS = { fewKeys: 4, manyKeys: 20 };
-/** Number of waiting keys that counts as many. */
-const MANY_KEYS = 16;
+const MAX_BLOCKING_MS = { shortRounds: 20, longRound: 4 };
+/** Synchronous time of a long round, ms. */
+const LONG_ROUND_MS = 2;
 
 /**
  * Works on a bounded number of keys of a queue at a time; never twice on the same key. Takes keys
@@ -31,6 +30,7 @@ export class WorkerPool {
   #busy = 0;
   /** Time used since the last yield. */
   #usedMs = 0;
+  #maxBlockingMs = MAX_BLOCKING_MS.shortRounds;
   #scheduled = false;
   #onIdle: (() => void) | undefined;
 
@@ -68,15 +68,12 @@ export class WorkerPool {
     }
   };
 
-  get #maxBlockingMs(): number {
-    return this.options.queue.depth >= MANY_KEYS ? MAX_BLOCKING_MS.manyKeys : MAX_BLOCKING_MS.fewKeys;
-  }
-
   /** Takes further keys after a turn of the event loop. */
   #yield(): void {
     this.#scheduled = true;
     setImmediate(() => {
       this.#usedMs = 0;
+      this.#maxBlockingMs = MAX_BLOCKING_MS.shortRounds;
       this.#takeKeys();
     });
   }
@@ -87,6 +84,7 @@ export class WorkerPool {
     const reconciling = this.#reconcile(key);
     const usedMs = performance.now() - startedAt;
     this.#usedMs += usedMs;
+    if (usedMs >= LONG_ROUND_MS) this.#maxBlockingMs = MAX_BLOCKING_MS.longRound;
     void reconciling.then(() => {
       this.#busy--;
       this.options.queue.done(key, usedMs);

@@ -44,6 +44,20 @@ it("sends messages of one turn of the event loop as one batch while others are i
   await first;
 });
 
+it("gathers messages of two turns of the event loop while many batches are in flight", async () => {
+  const { came, publish } = slowServer();
+  for (let index = 0; index < 8; index++) void publish("first", `s${index}`);
+  await Promise.resolve();
+  expect(came).toHaveLength(8);
+  void publish("a");
+  await turn();
+  void publish("b");
+  expect(came).toHaveLength(8);
+  await turn();
+  await turn();
+  expect(came.slice(8)).toEqual([["a", "b"]]);
+});
+
 it("sends the queued messages as one batch when capacity is free", async () => {
   const { came, store, publish } = slowServer(1);
   void publish("a");
