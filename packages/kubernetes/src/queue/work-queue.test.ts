@@ -170,7 +170,7 @@ test("a new key comes before a key that is always busy, and the pool yields to t
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
-test("the pool yields after 20 ms of short rounds, and after 4 ms with a long round", async () => {
+test("the pool yields after 20 ms of short rounds while many keys are queued, and after 4 ms otherwise", async () => {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   const queue = new WorkQueue();

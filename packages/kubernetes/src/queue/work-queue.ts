@@ -37,8 +37,9 @@ const MAX_UNCHARGED = 10_000;
  * used the least time comes first, among equals the one added first. Virtual time is the start of
  * the turn taken last. A key's turn starts at the virtual time, or at the end of the key's last
  * turn when that is later, so a key that has used much time waits for others and no key starves.
- * Short turns of a key are charged together. A key is queued at most once. A key added while a worker has it is queued again when the worker is
- * done, so that two workers never have the same key.
+ * Short turns of a key are charged together. A key is queued at most once. A key added while a
+ * worker has it is queued again when the worker is done, so that two workers never have the same
+ * key.
  */
 export class WorkQueue {
   /** Time at which each key was added, ms, oldest first. */

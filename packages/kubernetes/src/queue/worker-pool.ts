@@ -14,10 +14,13 @@ export interface WorkerPoolOptions {
 
 /**
  * Limits the synchronous work of a turn before the pool yields to the event loop's timers and
- * sockets, ms. Messages of one turn are published as one, so a turn of short rounds is long. After
- * a long round it is short, because other keys have waited for that round.
+ * sockets, ms. With few keys the limit is short, because a key waits for the turns of others. A
+ * turn with many keys, and with short rounds only, is longer: messages of one turn are published as
+ * one, and each key uses little of a turn.
  */
-const MAX_BLOCKING_MS = { shortRounds: 20, longRound: 4 };
+const MAX_BLOCKING_MS = { short: 4, manyKeys: 20 };
+/** Number of waiting keys that counts as many. */
+const MANY_KEYS = 16;
 /** Synchronous time of a long round, ms. */
 const LONG_ROUND_MS = 2;
 
@@ -30,7 +33,9 @@ export class WorkerPool {
   #busy = 0;
   /** Time used since the last yield. */
   #usedMs = 0;
-  #maxBlockingMs = MAX_BLOCKING_MS.shortRounds;
+  /** Many keys were queued since the last yield. */
+  #hadManyKeys = false;
+  #hadLongRound = false;
   #scheduled = false;
   #onIdle: (() => void) | undefined;
 
@@ -59,6 +64,7 @@ export class WorkerPool {
   readonly #takeKeys = (): void => {
     const { queue, workers } = this.options;
     this.#scheduled = false;
+    if (queue.depth >= MANY_KEYS) this.#hadManyKeys = true;
     while (queue.depth > 0 && this.#busy < workers) {
       if (this.#usedMs >= this.#maxBlockingMs) {
         this.#yield();
@@ -68,12 +74,17 @@ export class WorkerPool {
     }
   };
 
+  get #maxBlockingMs(): number {
+    return this.#hadManyKeys && !this.#hadLongRound ? MAX_BLOCKING_MS.manyKeys : MAX_BLOCKING_MS.short;
+  }
+
   /** Takes further keys after a turn of the event loop. */
   #yield(): void {
     this.#scheduled = true;
     setImmediate(() => {
       this.#usedMs = 0;
-      this.#maxBlockingMs = MAX_BLOCKING_MS.shortRounds;
+      this.#hadManyKeys = false;
+      this.#hadLongRound = false;
       this.#takeKeys();
     });
   }
@@ -84,7 +95,7 @@ export class WorkerPool {
     const reconciling = this.#reconcile(key);
     const usedMs = performance.now() - startedAt;
     this.#usedMs += usedMs;
-    if (usedMs >= LONG_ROUND_MS) this.#maxBlockingMs = MAX_BLOCKING_MS.longRound;
+    if (usedMs >= LONG_ROUND_MS) this.#hadLongRound = true;
     void reconciling.then(() => {
       this.#busy--;
       this.options.queue.done(key, usedMs);

@@ -58,6 +58,16 @@ it("gathers messages of two turns of the event loop while many batches are in fl
   expect(came.slice(8)).toEqual([["a", "b"]]);
 });
 
+it("sends large batches after one turn of the event loop, and small ones with them", async () => {
+  const { came, publish } = slowServer();
+  for (let index = 0; index < 8; index++) void publish("first", `s${index}`);
+  await Promise.resolve();
+  void publish("small", "other");
+  for (let index = 0; index < 20; index++) void publish("large");
+  await turn();
+  expect(came.slice(8)).toEqual([["small"], Array.from({ length: 20 }, () => "large")]);
+});
+
 it("sends the queued messages as one batch when capacity is free", async () => {
   const { came, store, publish } = slowServer(1);
   void publish("a");

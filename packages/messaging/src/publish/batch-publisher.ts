@@ -39,11 +39,13 @@ const MAX_BATCH_MESSAGES = 32;
 /** Maximum size of a batch, bytes; a larger message is sent alone. */
 const MAX_BATCH_BYTES = 64 * 1024;
 /**
- * Number of batches in flight from which messages wait for a second turn of the event loop. Many
- * executions that progress at the same time then share half as many batches, and the second turn
+ * Number of batches in flight from which few messages wait for a second turn of the event loop.
+ * Many executions that progress at the same time then share fewer batches, and the second turn
  * takes less time than the acknowledgements of the batches in flight.
  */
 const BUSY_IN_FLIGHT = 8;
+/** Mean number of queued messages per subject from which they do not wait for a second turn. */
+const LARGE_BATCH = 6;
 
 /**
  * Publishes messages in batches per subject: those of one call stack, those of one or two turns of
@@ -53,6 +55,8 @@ const BUSY_IN_FLIGHT = 8;
  */
 export class BatchPublisher {
   readonly #queues = new Map<string, PendingPublish[]>();
+  /** Number of queued messages of all subjects. */
+  #queued = 0;
   #inFlight = 0;
   #draining = false;
   #onCapacity: (() => void) | undefined;
@@ -73,6 +77,7 @@ export class BatchPublisher {
       const queue = this.#queues.get(subject);
       if (queue === undefined) this.#queues.set(subject, [pending]);
       else queue.push(pending);
+      this.#queued++;
       if (this.#draining) return;
       this.#draining = true;
       this.#scheduleDrain();
@@ -83,9 +88,13 @@ export class BatchPublisher {
     const drain = () => void this.#drain();
     // With nothing in flight a caller may wait for this message alone, like the next node of a
     // chain: send it in this turn.
-    if (this.#inFlight === 0) queueMicrotask(drain);
-    else if (this.#inFlight < BUSY_IN_FLIGHT) setImmediate(drain);
-    else setImmediate(() => setImmediate(drain));
+    if (this.#inFlight === 0) return queueMicrotask(drain);
+    setImmediate(() => (this.#mayGather ? setImmediate(drain) : drain()));
+  }
+
+  /** True while a further turn makes small batches larger, and delays no large ones. */
+  get #mayGather(): boolean {
+    return this.#inFlight >= BUSY_IN_FLIGHT && this.#queued < LARGE_BATCH * this.#queues.size;
   }
 
   async #drain(): Promise<void> {
@@ -137,6 +146,7 @@ export class BatchPublisher {
       }
       this.#queues.delete(subject);
       const messages = pending.splice(0, count);
+      this.#queued -= count;
       if (pending.length > 0) this.#queues.set(subject, pending);
       return messages;
     }
