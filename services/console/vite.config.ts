@@ -10,8 +10,12 @@ const LIBRARIES = /@tanstack\/(?!react-virtual|virtual)|node_modules\/(react|sch
 const SHARED =
   /console\/src\/(control\/(?!dialog|menu)|format|api|app|route|literal\/literal-text|entity|execution-list|frame\/(?!palette)|session\/(hold-connection|connection-share|renew-stream)|timeline\/hook\/use-(canvas|gestures)|node-table\/table\/node-state|page\/home\/summary|command\/shell)/;
 
+/** Parts of the entry that the app shares. */
+const EARLY =
+  /vite\/preload-helper|rolldown\/runtime|client\/src\/browser|console\/src\/(api\/(execution-api|list-pages|overview-api|registry-api|scope)|early-|format\/phase\.|node-table\/|route\/(execution-search|executions-search|filter-expression|list-search|search)\.|session\/(start|store))/;
+
 /** Scripts and styles that each page needs before it draws. */
-const STARTING = /(libraries|shared|start-app)-[^/]*\.(js|css)$/;
+const STARTING = /(libraries|shared|start-app|runtime)-[^/]*\.(js|css)$/;
 
 /**
  * Has the browser load the app, its styles and the font of the interface before the entry asks for
@@ -57,8 +61,8 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // The entry needs it before the others are there.
-            { name: "load-module", test: /vite\/preload-helper|rolldown\/runtime/, priority: 2 },
+            // The entry needs them before the others are there.
+            { name: "early", test: EARLY, priority: 2 },
             { name: "libraries", test: LIBRARIES, priority: 1 },
             { name: "shared", test: SHARED },
           ],

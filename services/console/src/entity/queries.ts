@@ -1,28 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../api/execution-row.js";
-import type { EntityKind } from "../api/registry-api.js";
-import type { ListQuery, Scope } from "../api/scope.js";
+import { activePlansPage, type EntityName, runsPage, versionsPage, workflowPlansPage } from "../api/list-pages.js";
+import type { Scope } from "../api/scope.js";
 import type { App } from "../app/app.js";
-import { term } from "../route/filter-expression.js";
 
-const RECENT = 100;
-const VERSIONS = 200;
-/** Maximum of active launch plans that a page reads. */
-export const MAX_ACTIVE_PLANS = 1_000;
 const REFRESH_MS = 15_000;
-const newestFirst = { key: "created_at", direction: "DESCENDING" } as const;
-const versions: ListQuery = { limit: VERSIONS, sortBy: newestFirst };
 
 /** Latest executions of a workflow, a launch plan or a task that was run alone; or of all. */
-export function runsQuery({ api }: Pick<App, "api">, scope: Scope, of?: { readonly kind: EntityKind; readonly name: string }) {
+export function runsQuery({ api }: Pick<App, "api">, scope: Scope, of?: EntityName) {
   return queryOptions({
     queryKey: ["runs", scope, of],
-    queryFn: async ({ signal }) => {
-      const filters = of === undefined ? undefined : term("eq", `${of.kind}.name`, of.name);
-      return ((await api.executions.list(scope, { limit: RECENT, filters, sortBy: newestFirst }, signal)).executions ?? []).map(
-        executionRow,
-      );
-    },
+    queryFn: async ({ signal }) => ((await api.executions.list(scope, runsPage(of), signal)).executions ?? []).map(executionRow),
     refetchInterval: REFRESH_MS,
     staleTime: REFRESH_MS,
   });
@@ -32,7 +20,7 @@ export function runsQuery({ api }: Pick<App, "api">, scope: Scope, of?: { readon
 export function activePlansQuery({ api }: Pick<App, "api">, scope: Scope) {
   return queryOptions({
     queryKey: ["active launch plans", scope],
-    queryFn: async ({ signal }) => (await api.registry.listActiveLaunchPlans(scope, { limit: MAX_ACTIVE_PLANS }, signal)).launchPlans ?? [],
+    queryFn: async ({ signal }) => (await api.registry.listActiveLaunchPlans(scope, activePlansPage, signal)).launchPlans ?? [],
   });
 }
 
@@ -40,7 +28,7 @@ export function activePlansQuery({ api }: Pick<App, "api">, scope: Scope) {
 export function workflowVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name: string) {
   return queryOptions({
     queryKey: ["workflow versions", scope, name],
-    queryFn: async ({ signal }) => (await api.registry.listWorkflows(scope, name, versions, signal)).workflows ?? [],
+    queryFn: async ({ signal }) => (await api.registry.listWorkflows(scope, name, versionsPage, signal)).workflows ?? [],
   });
 }
 
@@ -48,7 +36,7 @@ export function workflowVersionsQuery({ api }: Pick<App, "api">, scope: Scope, n
 export function taskVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name: string) {
   return queryOptions({
     queryKey: ["task versions", scope, name],
-    queryFn: async ({ signal }) => (await api.registry.listTasks(scope, name, versions, signal)).tasks ?? [],
+    queryFn: async ({ signal }) => (await api.registry.listTasks(scope, name, versionsPage, signal)).tasks ?? [],
   });
 }
 
@@ -56,7 +44,7 @@ export function taskVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name:
 export function planVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name: string) {
   return queryOptions({
     queryKey: ["launch plan versions", scope, name],
-    queryFn: async ({ signal }) => (await api.registry.listLaunchPlans(scope, name, versions, signal)).launchPlans ?? [],
+    queryFn: async ({ signal }) => (await api.registry.listLaunchPlans(scope, name, versionsPage, signal)).launchPlans ?? [],
   });
 }
 
@@ -64,9 +52,7 @@ export function planVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name:
 export function workflowPlansQuery({ api }: Pick<App, "api">, scope: Scope, workflow: string) {
   return queryOptions({
     queryKey: ["launch plans of a workflow", scope, workflow],
-    queryFn: async ({ signal }) => {
-      const page = { ...versions, filters: term("eq", "workflow.name", workflow) };
-      return (await api.registry.listLaunchPlans(scope, undefined, page, signal)).launchPlans ?? [];
-    },
+    queryFn: async ({ signal }) =>
+      (await api.registry.listLaunchPlans(scope, undefined, workflowPlansPage(workflow), signal)).launchPlans ?? [],
   });
 }

@@ -1,11 +1,10 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { namesPage } from "../api/list-pages.js";
 import type { Scope } from "../api/scope.js";
 import type { EntityKind } from "../api/registry-api.js";
 import type { App } from "../app/app.js";
 
 const MINUTE_MS = 60_000;
-/** Names that a list shows of each kind. */
-const MAX_NAMES = 1_000;
 
 export function projectsQuery({ api }: Pick<App, "api">) {
   return queryOptions({ queryKey: ["projects"], queryFn: ({ signal }) => api.access.listProjects(signal), staleTime: MINUTE_MS });
@@ -23,8 +22,7 @@ export function accessQuery({ api }: Pick<App, "api">, scope: Scope) {
 export function namesQuery({ api }: Pick<App, "api">, scope: Scope, kind: EntityKind) {
   return queryOptions({
     queryKey: ["names", scope, kind],
-    queryFn: ({ signal }) =>
-      api.registry.listNames(kind, scope, { limit: MAX_NAMES, sortBy: { key: "name", direction: "ASCENDING" } }, signal),
+    queryFn: ({ signal }) => api.registry.listNames(kind, scope, namesPage, signal),
     staleTime: MINUTE_MS,
   });
 }

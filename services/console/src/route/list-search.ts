@@ -5,6 +5,9 @@ export const homeSearch = searchCodec({ period: choiceField("in", ["24h", "6h", 
 
 export type HomeSearch = ReturnType<typeof homeSearch.read>;
 
+/** Periods of the home page, hours. */
+export const PERIOD_HOURS: Readonly<Record<HomeSearch["period"], number>> = { "6h": 6, "24h": 24, "7d": 168 };
+
 /** State of the lists of workflows, launch plans and tasks that is in their address. */
 export const listSearch = searchCodec({
   /** Part of the name. */

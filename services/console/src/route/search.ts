@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-
 /** Parameters of a page's query as the address has them. */
 export type RawSearch = Readonly<Record<string, string>>;
 
@@ -15,7 +13,9 @@ export interface SearchCodec<State> {
 export interface SearchField<Value> {
   readonly key: string;
   readonly fallback: Value;
-  readonly codec: z.ZodMiniType<Value, string>;
+  /** Reads the text of the query; undefined where it is malformed. */
+  decode(text: string): Value | undefined;
+  encode(value: Value): string;
 }
 
 type StateOf<Fields> = { readonly [Name in keyof Fields]: Fields[Name] extends SearchField<infer Value> ? Value : never };
@@ -27,19 +27,18 @@ export function searchCodec<Fields extends Readonly<Record<string, SearchField<u
     read(raw) {
       const state: Record<string, unknown> = {};
       for (const name of names) {
-        const { key, fallback, codec } = fields[name] as SearchField<unknown>;
-        const value = raw[key];
-        const read = typeof value === "string" ? z.safeDecode(codec, value) : undefined;
-        state[name] = read?.success === true ? read.data : fallback;
+        const field = fields[name] as SearchField<unknown>;
+        const value = raw[field.key];
+        state[name] = (typeof value === "string" ? field.decode(value) : undefined) ?? field.fallback;
       }
       return state as StateOf<Fields>;
     },
     write(state) {
       const raw: Record<string, string> = {};
       for (const name of names) {
-        const { key, fallback, codec } = fields[name] as SearchField<unknown>;
-        const [text, omitted] = [z.encode(codec, state[name as keyof Fields]), z.encode(codec, fallback)];
-        if (text !== omitted) raw[key] = text;
+        const field = fields[name] as SearchField<unknown>;
+        const text = field.encode(state[name as keyof Fields]);
+        if (text !== field.encode(field.fallback)) raw[field.key] = text;
       }
       return raw;
     },
@@ -48,22 +47,22 @@ export function searchCodec<Fields extends Readonly<Record<string, SearchField<u
 
 /** A text; default empty. */
 export function textField(key: string): SearchField<string> {
-  return { key, fallback: "", codec: z.codec(z.string(), z.string(), { decode: (text) => text, encode: (text) => text }) };
+  return { key, fallback: "", decode: (text) => text, encode: (text) => text };
 }
 
 /** One of several words; default the first. */
 export function choiceField<const Choice extends string>(key: string, choices: readonly [Choice, ...Choice[]]): SearchField<Choice> {
-  const codec = z.codec(z.string(), z.enum(choices), { decode: (text) => text as Choice, encode: (choice) => choice as string });
-  return { key, fallback: choices[0], codec };
+  return { key, fallback: choices[0], decode: (text) => choices.find((each) => each === text), encode: (choice) => choice };
 }
 
 /** Several of some words, in the order of the choices; default none. */
 export function choicesField<const Choice extends string>(key: string, choices: readonly Choice[]): SearchField<readonly Choice[]> {
-  const codec = z.codec(z.string(), z.readonly(z.array(z.enum(choices as readonly [Choice, ...Choice[]]))), {
+  return {
+    key,
+    fallback: [],
     decode: (text) => choices.filter((choice) => text.split(".").includes(choice)),
     encode: (chosen) => chosen.join("."),
-  });
-  return { key, fallback: [], codec: codec as SearchField<readonly Choice[]>["codec"] };
+  };
 }
 
 /** Reads a query string; of a repeated parameter the first value counts. */

@@ -2,7 +2,7 @@ import { createStore } from "./store.js";
 import { createPresence } from "./presence.js";
 import { expect, test, vi } from "vitest";
 import { readPreferences } from "./preferences.js";
-import { ownScript } from "./script-urls.js";
+import { ownScript } from "./start/script-urls.js";
 import { renewStream } from "./renew-stream.js";
 import { createSession } from "./session.js";
 import { actOnce } from "./act-once.js";

@@ -14,5 +14,4 @@ export const LIBRARIES: readonly Library[] = [
   { name: "@tanstack/react-virtual", licence: "MIT" },
   { name: "react", licence: "MIT" },
   { name: "react-dom", licence: "MIT" },
-  { name: "zod", licence: "MIT" },
 ];

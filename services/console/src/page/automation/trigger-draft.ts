@@ -1,6 +1,6 @@
 import type { TriggerJson } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Scope } from "../../api/scope.js";
-import { MAX_ACTIVE_PLANS } from "../../entity/queries.js";
+import { MAX_ACTIVE_PLANS } from "../../api/list-pages.js";
 
 /** A trigger as its form has it. */
 export interface TriggerDraft {

@@ -1,21 +1,13 @@
 import type { ExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
-import type { ListQuery, Scope } from "../../api/scope.js";
+import { executionsPage, newestPage } from "../../api/list-pages.js";
+import type { Scope } from "../../api/scope.js";
 import type { ExecutionsSearch } from "../../route/executions-search.js";
-import { executionFilters } from "../../route/filter-expression.js";
 import type { App } from "../../app/app.js";
 
-export const PAGE_SIZE = 100;
-/** Executions that the page looks for anew, and how often. */
-const NEWEST = 30;
+/** Interval at which the page looks for new executions. */
 const REFRESH_MS = 10_000;
-
-const ORDERS: Readonly<Record<ExecutionsSearch["order"], ListQuery["sortBy"] & {}>> = {
-  newest: { key: "created_at", direction: "DESCENDING" },
-  oldest: { key: "created_at", direction: "ASCENDING" },
-  longest: { key: "duration", direction: "DESCENDING" },
-};
 
 const rowsOf = ({ executions = [], token = "" }: ExecutionListJson) => ({ rows: executions.map(executionRow), token });
 
@@ -25,8 +17,7 @@ export function executionsQuery({ api, clock }: Pick<App, "api" | "clock">, scop
     queryKey: ["executions", scope, search],
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) => {
-      const filters = executionFilters(search, clock.now());
-      const page = { limit: PAGE_SIZE, filters, sortBy: ORDERS[search.order], ...(pageParam !== "" && { token: pageParam }) };
+      const page = { ...executionsPage(search, clock.now()), ...(pageParam !== "" && { token: pageParam }) };
       return rowsOf(await api.executions.list(scope, page, signal));
     },
     getNextPageParam: ({ token }) => (token === "" ? undefined : token),
@@ -40,10 +31,7 @@ export function executionsQuery({ api, clock }: Pick<App, "api" | "clock">, scop
 export function newestQuery({ api, clock }: Pick<App, "api" | "clock">, scope: Scope, search: ExecutionsSearch) {
   return queryOptions({
     queryKey: ["newest executions", scope, search],
-    queryFn: async ({ signal }) => {
-      const page = { limit: NEWEST, filters: executionFilters(search, clock.now()), sortBy: ORDERS.newest };
-      return rowsOf(await api.executions.list(scope, page, signal)).rows;
-    },
+    queryFn: async ({ signal }) => rowsOf(await api.executions.list(scope, newestPage(search, clock.now()), signal)).rows,
     refetchInterval: REFRESH_MS,
     staleTime: REFRESH_MS,
   });

@@ -12,14 +12,14 @@ import { executionPhaseLook } from "../../format/phase.js";
 import { readTimeMs } from "../../format/time.js";
 import { usePageTitle } from "../../frame/use-page-title.js";
 import { useScope } from "../../frame/use-scope.js";
-import { type HomeSearch, homeSearch } from "../../route/list-search.js";
+import { type HomeSearch, homeSearch, PERIOD_HOURS } from "../../route/list-search.js";
 import { AttentionCard } from "./attention/attention-card.js";
 import { FirstRun } from "./first-run.js";
 import styles from "./home-page.module.css";
 import { NextRuns } from "./next-runs.js";
 import { ExecutionsChart } from "./period/executions-chart.js";
 import { Figures } from "./period/figures.js";
-import { overviewQuery, PERIOD_HOURS } from "./queries.js";
+import { overviewQuery } from "./queries.js";
 import { byAttention, runsOf, type WorkflowRuns } from "./summary.js";
 import { WorkflowTable } from "./workflow-table.js";
 

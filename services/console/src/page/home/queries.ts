@@ -1,12 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Scope } from "../../api/scope.js";
 import type { App } from "../../app/app.js";
-import type { HomeSearch } from "../../route/list-search.js";
+import { type HomeSearch, PERIOD_HOURS } from "../../route/list-search.js";
 
 const REFRESH_MS = 15_000;
-
-/** Periods of the page, hours. */
-export const PERIOD_HOURS: Readonly<Record<HomeSearch["period"], number>> = { "6h": 6, "24h": 24, "7d": 168 };
 
 /** State of a project and domain. */
 export function overviewQuery({ api }: Pick<App, "api">, scope: Scope, period: HomeSearch["period"]) {
