@@ -17,6 +17,8 @@ export interface LogFigures {
   readonly lines: number;
   /** From the navigation until the last line is drawn, ms. */
   readonly endMs: number;
+  /** From the navigation until all lines are read and the last one has its number, ms. */
+  readonly readMs: number;
   /** From the last key of a search until all lines are searched and counted, ms. */
   readonly searchMs: number;
   readonly heapMib: number;
@@ -40,9 +42,11 @@ const STEP_MS = 50;
 export async function measureLog(options: LogOptions, onFigures: (figures: LogFigures) => void, turns: number): Promise<void> {
   const log = new PrintedLog(options.lines);
   const proxy = await startCountingProxy(options.endpoint, ({ url }, answer) => {
-    const isLog = url?.startsWith("/api/v1/follow/log/") === true;
-    if (isLog) void log.send(answer);
-    return isLog;
+    if (url?.startsWith("/api/v1/follow/log/") !== true) return false;
+    const tail = new URL(url, "http://bench").searchParams.get("tail_lines");
+    if (tail === null) void log.send(answer);
+    else log.sendTail(answer, Number(tail));
+    return true;
   });
   const browser: Browser = await startBrowser();
   try {
@@ -55,7 +59,7 @@ export async function measureLog(options: LogOptions, onFigures: (figures: LogFi
 
 async function measureIn(page: Page, endpoint: string, options: LogOptions): Promise<LogFigures> {
   await page.goto(addressOf(endpoint, options, `tab=timeline&node=${options.node}&pane=log`), { waitUntil: "commit" });
-  const endMs = await firstFrame(page, lineFrom(options.lines));
+  const [endMs, readMs] = await Promise.all([firstFrame(page, stepFrom(options.lines - 1)), firstFrame(page, lineFrom(options.lines))]);
   const follow = await frameTimesOf(page, () => repeat(page, () => Promise.resolve()));
   const box = page.getByRole("searchbox", { name: "Search the log" });
   await box.fill(RARE.slice(0, -1));
@@ -73,7 +77,16 @@ async function measureIn(page: Page, endpoint: string, options: LogOptions): Pro
     await repeat(page, (index) => page.mouse.wheel(0, index < STEPS / 2 ? -20_000 : 20_000));
   });
   const heapMib = Math.round((await heapBytes(page)) / 2 ** 20);
-  return { lines: options.lines, endMs: Math.round(endMs), searchMs: Math.round(searchMs), heapMib, scroll, follow, search };
+  return {
+    lines: options.lines,
+    endMs: Math.round(endMs),
+    readMs: Math.round(readMs),
+    searchMs: Math.round(searchMs),
+    heapMib,
+    scroll,
+    follow,
+    search,
+  };
 }
 
 async function repeat(page: Page, step: (index: number) => Promise<void>): Promise<void> {
@@ -82,6 +95,10 @@ async function repeat(page: Page, step: (index: number) => Promise<void>): Promi
     await page.waitForTimeout(STEP_MS);
   }
 }
+
+/** Holds when a line is drawn whose text tells a step from a number on. */
+const stepFrom = (step: number): string =>
+  `[...document.querySelectorAll('[role="log"] > div > div')].some((each) => Number(/step (\\d+) /.exec(each.textContent)?.[1]) >= ${step})`;
 
 /** Holds when a line from a number on is drawn with its text. */
 const lineFrom = (line: number): string =>

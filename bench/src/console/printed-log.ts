@@ -5,6 +5,8 @@ import { FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb"
 import { StreamFramesSchema } from "@flyte-ts/idl/flytets/admin/v1/stream_frames_pb";
 
 const FRAMES = "application/x-flyte-ts-frames";
+/** Last frame of a stream that is complete: an empty status. */
+const END = Uint8Array.of(0x12, 0);
 /** Lines of a message, as admin sends an archived log. */
 const LINES_PER_MESSAGE = 500;
 /** Lines that the pod goes on to print: so many at this interval, ms. */
@@ -36,6 +38,14 @@ export class PrintedLog {
     this.#messages = Array.from({ length: Math.ceil(lines / LINES_PER_MESSAGE) }, (_, at) =>
       frameOf(at * LINES_PER_MESSAGE, Math.min(LINES_PER_MESSAGE, lines - at * LINES_PER_MESSAGE)),
     );
+  }
+
+  /** Sends the last lines of what there is, as a request of the tail has them. */
+  sendTail(answer: ServerResponse, count: number): void {
+    const end = this.#lines + this.#printed;
+    answer.writeHead(200, { "Content-Type": FRAMES });
+    answer.write(frameOf(Math.max(0, end - count), Math.min(count, end)));
+    answer.end(END);
   }
 
   /** Sends the log, then what the pod prints until `stop` is called or the browser leaves. */

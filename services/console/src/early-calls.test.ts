@@ -12,6 +12,7 @@ import { createEarlyAnswers } from "./session/start/early-answers.js";
 vi.mock("./page/home/home-page.js", () => ({}));
 vi.mock("./page/executions/executions-page.js", () => ({}));
 vi.mock("./page/execution/execution-page.js", () => ({}));
+vi.mock("./page/execution/timeline/node-pane.js", () => ({}));
 vi.mock("./page/workflow/workflows-page.js", () => ({}));
 vi.mock("./page/workflow/workflow-page.js", () => ({}));
 vi.mock("./page/launch-plan/launch-plans-page.js", () => ({}));
@@ -43,6 +44,9 @@ test.each([
   ["/executions", first.beginExecutions, "", 1],
   ["/executions", first.beginExecutions, "?phase=FAILED&in=24h&q=x+y&sort=longest", 1],
   ["/executions/a%2Fb", first.beginExecution, "?tab=timeline", 1],
+  ["/executions/a%2Fb", first.beginExecution, "?tab=timeline&node=n0", 2],
+  ["/executions/a%2Fb", first.beginExecution, "?tab=graph&node=n0&pane=log", 3],
+  ["/executions/a%2Fb", first.beginExecution, "?tab=errors&node=n0&pane=log", 1],
   ["/workflows", first.beginWorkflows, "", 2],
   ["/workflows/a%2Fb", first.beginWorkflow, "", 3],
   ["/launchPlans/", first.beginLaunchPlans, "", 2],

@@ -12,6 +12,7 @@ import {
 import { overviewApi } from "./api/overview-api.js";
 import { type EntityKind, registryApi } from "./api/registry-api.js";
 import type { Scope } from "./api/scope.js";
+import { executionSearch, shownNode } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
 import { homeSearch, PERIOD_HOURS } from "./route/list-search.js";
 import { parseSearch, type RawSearch } from "./route/search.js";
@@ -44,10 +45,16 @@ const PAGES: ReadonlyMap<string, Begin> = new Map<string, Begin>(
       import("./page/executions/executions-page.js"),
       executions.list(scope, executionsPage(executionsSearch.read(search), Date.now()), signal),
     ],
-    "executions/": ({ executions, project, domain, name, signal }) => [
-      import("./page/execution/execution-page.js"),
-      executions.get({ project, domain, name }, signal),
-    ],
+    "executions/": ({ executions, project, domain, name, search, signal }) => {
+      const key = { project, domain, name };
+      const { node, hasLog } = shownNode(executionSearch.read(search));
+      return [
+        import("./page/execution/execution-page.js"),
+        executions.get(key, signal),
+        ...(node === "" ? [] : [import("./page/execution/timeline/node-pane.js"), executions.getNode(key, node, signal)]),
+        ...(hasLog ? [executions.listAttempts(key, node, signal)] : []),
+      ];
+    },
     workflows: ({ registry, executions, signal, ...scope }) => [
       import("./page/workflow/workflows-page.js"),
       registry.listNames("workflow", scope, namesPage, signal),

@@ -10,9 +10,10 @@ import {
   workflowVersionsQuery,
 } from "./entity/queries.js";
 import { namesQuery } from "./frame/queries.js";
-import { executionQuery } from "./page/execution/queries.js";
+import { attemptsQuery, executionQuery, nodeQuery } from "./page/execution/queries.js";
 import { executionsQuery } from "./page/executions/queries.js";
 import { overviewQuery } from "./page/home/queries.js";
+import { executionSearch, shownNode } from "./route/execution-search.js";
 import { executionsSearch } from "./route/executions-search.js";
 import { homeSearch } from "./route/list-search.js";
 
@@ -53,9 +54,15 @@ export const beginHome = whenEntered<Scope>(({ app, queries }, scope, search) =>
 export const beginExecutions = whenEntered<Scope>(({ app, queries }, scope, search) => [
   queries.prefetchInfiniteQuery(executionsQuery(app, scopeOf(scope), executionsSearch.read(search))),
 ]);
-export const beginExecution = whenEntered<ExecutionKey>(({ app, queries }, { project, domain, name }) => [
-  queries.prefetchQuery(executionQuery(app, { project, domain, name })),
-]);
+export const beginExecution = whenEntered<ExecutionKey>(({ app, queries }, { project, domain, name }, search) => {
+  const key = { project, domain, name };
+  const { node, hasLog } = shownNode(executionSearch.read(search));
+  return [
+    queries.prefetchQuery(executionQuery(app, key)),
+    ...(node === "" ? [] : [queries.prefetchQuery(nodeQuery(app, key, node))]),
+    ...(hasLog ? [queries.prefetchQuery(attemptsQuery(app, key, node))] : []),
+  ];
+});
 export const beginWorkflows = whenEntered<Scope>(({ app, queries }, scope) => [
   queries.prefetchQuery(namesQuery(app, scopeOf(scope), "workflow")),
   queries.prefetchQuery(runsQuery(app, scopeOf(scope))),

@@ -25,3 +25,9 @@ export const executionSearch = searchCodec({
 
 export type ExecutionSearch = ReturnType<typeof executionSearch.read>;
 export type ExecutionTab = (typeof EXECUTION_TABS)[number];
+
+/** Node whose pane an address opens beside its timeline or graph; its name is empty for none. */
+export function shownNode({ tab, node, pane }: ExecutionSearch): { readonly node: string; readonly hasLog: boolean } {
+  const isShown = node !== "" && (tab === "timeline" || tab === "graph");
+  return isShown ? { node, hasLog: pane === "log" } : { node: "", hasLog: false };
+}

@@ -30,6 +30,7 @@ const NO_LINES: ReadonlySet<number> = new Set();
 export function LineList({ client, summary, times, isWrapped, pattern, isFollowing, linked, children, onFollow, onLink }: LineListProps) {
   const { zone } = usePreferences();
   const shown = useStore(client.shown);
+  const tail = useStore(client.tail);
   const found = useStore(client.found);
   const [opened, setOpened] = useState(NO_LINES);
   const { lines, firstMs } = summary;
@@ -38,6 +39,7 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
   const { scroller, block, wanted, drawn, spacerPx, onScroll, goTo } = useLineScroll({ lines, isFollowing, known, onFollow });
   useEffect(() => client.show(wanted.from, wanted.to), [client, wanted.from, wanted.to]);
   const count = Math.max(0, drawn.to - drawn.from);
+  const atEnd = isFollowing ? tail?.slice(-count) : undefined;
 
   // Scrolls once to each line that is asked for, as soon as it is there.
   const target = found !== undefined && found.line >= 0 ? found.line : linked;
@@ -54,27 +56,26 @@ export function LineList({ client, summary, times, isWrapped, pattern, isFollowi
     if (!next.delete(at)) next.add(at);
     setOpened(next);
   };
+  const look = { firstMs, times, zone, pattern, onLink, onToggle: toggle };
   return (
     <div className={styles.frame}>
       <div ref={scroller} className={styles.scroller} role="log" aria-live="off" aria-label="Log" tabIndex={0} onScroll={onScroll}>
         <div className={styles.spacer} style={{ height: spacerPx }} />
         <div ref={block} style={digits} className={classes(styles.block, isWrapped && styles.wrapped)}>
-          {Array.from({ length: count }, (_, index) => drawn.from + index).map((at) => (
-            <Line
-              // Elements of lines that leave at the top serve those that come at the end.
-              key={isFollowing ? `end-${at % count}` : at}
-              at={at}
-              line={shown?.lines[at - shown.from]}
-              firstMs={firstMs}
-              times={times}
-              zone={zone}
-              pattern={pattern}
-              isMarked={at === target}
-              isOpen={opened.has(at)}
-              onLink={onLink}
-              onToggle={toggle}
-            />
-          ))}
+          {atEnd?.map((line, index) => (
+            <Line key={`tail-${index}`} at={undefined} line={line} isMarked={false} isOpen={false} {...look} />
+          )) ??
+            Array.from({ length: count }, (_, index) => drawn.from + index).map((at) => (
+              <Line
+                // Elements of lines that leave at the top serve those that come at the end.
+                key={isFollowing ? `end-${at % count}` : at}
+                at={at}
+                line={shown?.lines[at - shown.from]}
+                isMarked={at === target}
+                isOpen={opened.has(at)}
+                {...look}
+              />
+            ))}
         </div>
       </div>
       {children}

@@ -10,8 +10,8 @@ import styles from "./line.module.css";
 export type TimeChoice = "off" | "relative" | "local";
 
 interface LineProps {
-  /** From 0. */
-  readonly at: number;
+  /** From 0; undefined while it is not known. */
+  readonly at: number | undefined;
   /** Undefined while it is on its way. */
   readonly line: LogLine | undefined;
   readonly firstMs: number | undefined;
@@ -32,16 +32,20 @@ export function Line({ at, line, firstMs, times, zone, pattern, isMarked, isOpen
   const level = json === undefined ? plainLevel(text) : json.level;
   return (
     <div className={classes(styles.line, level && styles[level], isMarked && styles.marked)}>
-      <button type="button" className={styles.number} tabIndex={-1} aria-label={`Link to line ${at + 1}`} onClick={() => onLink(at)}>
-        {at + 1}
-      </button>
+      {at === undefined ? (
+        <span className={styles.number} />
+      ) : (
+        <button type="button" className={styles.number} tabIndex={-1} aria-label={`Link to line ${at + 1}`} onClick={() => onLink(at)}>
+          {at + 1}
+        </button>
+      )}
       {times !== "off" && <span className={styles.time}>{timeText(line?.timeMs, { times, zone, firstMs })}</span>}
       <span className={styles.text}>
         {json === undefined ? (
           <LineText text={text} pattern={pattern} />
         ) : (
           <>
-            <button type="button" className={styles.opener} aria-expanded={isOpen} onClick={() => onToggle(at)}>
+            <button type="button" className={styles.opener} aria-expanded={isOpen} onClick={() => at !== undefined && onToggle(at)}>
               {json.level ?? "json"}
             </button>
             <LineText text={json.message} pattern={pattern} />

@@ -1,7 +1,7 @@
 import type { LiveState } from "@flyte-ts/client/browser";
 import { createStore, type Store } from "../../session/store.js";
 import type { LogQuery } from "../text/log-pattern.js";
-import type { FoundMatch, LogAnswer, LogRequest, LogSource, LogSummary, SearchState, ShownLines } from "./protocol.js";
+import type { FoundMatch, LogAnswer, LogLine, LogRequest, LogSource, LogSummary, SearchState, ShownLines } from "./protocol.js";
 
 /** Parts of a Worker that the client needs. */
 export interface LogWorker {
@@ -14,6 +14,8 @@ export interface LogWorker {
 export interface LogClient {
   readonly summary: Store<LogSummary | undefined>;
   readonly shown: Store<ShownLines | undefined>;
+  /** Last lines of a long log, without numbers until the lines before them are read. */
+  readonly tail: Store<readonly LogLine[] | undefined>;
   readonly search: Store<SearchState | undefined>;
   /** Match that was found last. */
   readonly found: Store<FoundMatch | undefined>;
@@ -37,6 +39,7 @@ export function connectLog(worker: LogWorker): LogClient {
   const stores = {
     summary: createStore<LogSummary | undefined>(undefined),
     shown: createStore<ShownLines | undefined>(undefined),
+    tail: createStore<readonly LogLine[] | undefined>(undefined),
     search: createStore<SearchState | undefined>(undefined),
     found: createStore<FoundMatch | undefined>(undefined),
     live: createStore<LiveState | undefined>(undefined),
@@ -60,6 +63,7 @@ export function connectLog(worker: LogWorker): LogClient {
   worker.onmessage = ({ data }) => {
     if (data.kind === "summary") stores.summary.set(data.summary);
     else if (data.kind === "shown") receiveShown(data.shown);
+    else if (data.kind === "tail") stores.tail.set(data.lines);
     else if (data.kind === "search") stores.search.set(data.search);
     else if (data.kind === "found") stores.found.set(data.found);
     else if (data.kind === "live") stores.live.set(data.state);

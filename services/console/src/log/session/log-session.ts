@@ -1,6 +1,7 @@
 import { createRestClient, pathOf, RestError, type RestClient, resumeStream } from "@flyte-ts/client/browser";
 import { LineStore } from "../text/line-store.js";
 import { SearchLoop } from "./log-search-loop.js";
+import { LogTail, TAIL_LINES } from "./log-tail.js";
 import type { LogAnswer, LogRequest, LogSource } from "./protocol.js";
 import { readLogMessage } from "./read-log-message.js";
 
@@ -32,6 +33,7 @@ export class LogSession {
   readonly #options: LogSessionOptions;
   readonly #search: SearchLoop;
   #store = new LineStore();
+  #tail: LogTail;
   #source = "";
   #cursor = "";
   #state = { isOpen: false, hasEnded: false };
@@ -47,6 +49,12 @@ export class LogSession {
       now,
       schedule,
     });
+    this.#tail = this.#newTail();
+  }
+
+  #newTail(): LogTail {
+    const { post, now } = this.#options;
+    return new LogTail({ post: (lines) => post({ kind: "tail", lines }), now });
   }
 
   receive(request: LogRequest): void {
@@ -64,6 +72,8 @@ export class LogSession {
     this.#stream?.abort();
     const identity = JSON.stringify(source);
     if (identity !== this.#source) {
+      this.#tail.end();
+      this.#tail = this.#newTail();
       [this.#source, this.#store, this.#cursor, this.#state] = [identity, new LineStore(), "", { isOpen: false, hasEnded: false }];
     }
     this.#summarize();
@@ -78,6 +88,7 @@ export class LogSession {
     const path = pathOf("api/v1/follow/log", project, domain, name, node);
     const first = this.#cursor;
     const parameters = { attempt: query.attempt, item: query.item, container: query.container, ...(!isFollowed && { no_follow: true }) };
+    const askTail = () => client.stream(path, { query: { ...parameters, no_follow: true, tail_lines: TAIL_LINES }, signal });
     async function* open(last: string, opened: AbortSignal) {
       const cursor = last === "" ? first : last;
       for await (const bytes of client.stream(path, {
@@ -96,6 +107,8 @@ export class LogSession {
         ...(sleep && { sleep }),
       })) {
         this.#take(bytes);
+        if (this.#state.hasEnded) this.#tail.end();
+        else this.#tail.check(this.#store, askTail);
         if (now() < sliceEnd) continue;
         await new Promise<void>((resolve) => schedule(resolve, 0));
         if (signal.aborted) return;

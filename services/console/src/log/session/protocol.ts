@@ -72,6 +72,8 @@ export type LogRequest =
 export type LogAnswer =
   | { readonly kind: "summary"; readonly summary: LogSummary }
   | { readonly kind: "shown"; readonly shown: ShownLines }
+  /** Last lines of a long log while those before them are read; undefined once they are. */
+  | { readonly kind: "tail"; readonly lines: readonly LogLine[] | undefined }
   | { readonly kind: "search"; readonly search: SearchState | undefined }
   | { readonly kind: "found"; readonly found: FoundMatch }
   | { readonly kind: "live"; readonly state: LiveState }

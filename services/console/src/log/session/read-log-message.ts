@@ -1,3 +1,4 @@
+import { readTime } from "./read-time.js";
 import { readFields } from "../../wire/read-fields.js";
 
 /** Decoded flytets.admin.v1.FollowLogResponse; its lines are passed on instead. */
@@ -36,7 +37,7 @@ function readLine(bytes: Uint8Array, onLine: (text: Uint8Array, timeMs: number) 
   let [text, timeMs] = [NO_BYTES as Uint8Array, Number.NaN];
   readFields(bytes, {
     bytes: (field, value) => {
-      if (field === 1) timeMs = Date.parse(utf8.decode(value));
+      if (field === 1) timeMs = readTime(value);
       if (field === 2) text = value;
     },
   });

@@ -44,8 +44,21 @@ export class LineStore {
 
   /** Appends a line without its end; `timeMs` is NaN if it is not known. */
   appendLine(text: Uint8Array, timeMs: number): void {
+    if (this.#appendWhole(text, timeMs)) return;
     this.append(text, timeMs);
     this.append(LINE_END, timeMs);
+  }
+
+  /** Appends a line that lies in one chunk, as almost all do; returns false for another one. */
+  #appendWhole(text: Uint8Array, timeMs: number): boolean {
+    const used = this.size % CHUNK_BYTES;
+    if (used === 0 || this.#isInLine || used + text.length >= CHUNK_BYTES || text.includes(NEWLINE)) return false;
+    const chunk = this.#chunks.at(-1) as Chunk;
+    this.#beginLine(chunk, used, timeMs);
+    chunk.bytes.set(text, used);
+    chunk.bytes[used + text.length] = NEWLINE;
+    this.size += text.length + 1;
+    return true;
   }
 
   /** Appends a part of the text, cut anywhere; lines that begin in it have its time. */
