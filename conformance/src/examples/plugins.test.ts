@@ -9,9 +9,9 @@ import { builtProgram } from "../stack/built-program.js";
 
 const TIMEOUT_MS = 1_800_000;
 
-/** Runs a flyte-ts command; resolves to its output. */
-const flyteTs = (...args: string[]) =>
-  execFileSync(process.execPath, [builtProgram(join(root, "packages", "cli")), ...args], { encoding: "utf8", stdio: "pipe" });
+/** Runs a command of the stack's program, or of that of authors; returns its output. */
+const flyteTs = (program: "cli" | "sdk-cli", ...args: string[]) =>
+  execFileSync(process.execPath, [builtProgram(join(root, "packages", program)), ...args], { encoding: "utf8", stdio: "pipe" });
 
 /** Examples of Spark, Ray and Dask as a user runs them: long, for their packages are large. */
 describe.skipIf(process.env.PLUGIN_EXAMPLES !== "full")("tasks of operators run as one pod on a stack without operators", () => {
@@ -34,13 +34,13 @@ describe.skipIf(process.env.PLUGIN_EXAMPLES !== "full")("tasks of operators run 
   ])(
     "$name",
     async ({ name, client: packages, workflow, output }) => {
-      flyteTs("python", "install", "--data", stack.folder, ...packages);
+      flyteTs("cli", "python", "install", "--data", stack.folder, ...packages);
       const own = { ...stack, pythonBin: join(stack.folder, "python", "bin") };
       const file = join(root, "examples", "plugins", `${name}.py`);
       const printed = runPython({ stack: own, folder: stack.folder }, "pyflyte", ["run", "--remote", file, workflow]);
       const id = { project: "flytesnacks", domain: "development", name: /executions\/([a-z0-9-]+)/.exec(printed)?.[1] ?? "" };
       // Prints the phases and reasons of the attempt.
-      process.stdout.write(flyteTs("watch", "--endpoint", `localhost:${stack.api}`, id.project, id.domain, id.name));
+      process.stdout.write(flyteTs("sdk-cli", "watch", "--endpoint", `localhost:${stack.api}`, id.project, id.domain, id.name));
       const { fullOutputs } = await client.admin.getExecutionData({ id });
       expect(Object.values(fullOutputs?.literals ?? {}).map(plainLiteral)).toEqual([output]);
       const nodeExecutionId = { executionId: id, nodeId: "n0" };
