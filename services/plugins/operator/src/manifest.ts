@@ -27,6 +27,15 @@ export const manifest = defineService({
     })),
     {
       scope: "cluster",
+      apiGroup: "ray.io",
+      resources: ["rayclusters"],
+      verbs: ["delete"],
+      reason: "Stops the clusters of failed Ray jobs before their tasks are retried.",
+      whenServed: "ray.io/v1",
+      rareVerbs: { delete: "a Ray job has failed" },
+    },
+    {
+      scope: "cluster",
       resources: ["pods"],
       verbs: ["delete", "list", "watch"],
       reason: "Follows the pods below operators' resources, and stops those that an ended job leaves running.",

@@ -39,6 +39,19 @@ export interface JobContent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** What may go on running after the end of a job. */
+export type Leftover =
+  /** Pods of any job that ended. */
+  | { readonly kind: "pods" }
+  /** A resource of a failed job; the operator keeps that of a successful one for a time. */
+  | {
+      readonly kind: "resource";
+      readonly ref: ResourceRef;
+      readonly name: string;
+      /** True for pods that the resource starts. */
+      owns(pod: Pod): boolean;
+    };
+
 /** A kind of resource that an operator runs, and the task type that becomes such a resource. */
 export interface Operator {
   /** Task type, and `plugin_identifier` of events. */
@@ -48,8 +61,6 @@ export interface Operator {
   readonly ref: ResourceRef;
   /** Maximum length of the resource's name. */
   readonly maxNameLength: number;
-  /** True: pods may go on running after the end of the job, until they are deleted. */
-  readonly leavesPodsRunning: boolean;
   /** True: each process of a failed attempt writes an error document of its own. */
   readonly workersWriteErrors: boolean;
 
@@ -64,6 +75,8 @@ export interface Operator {
   status(job: Job, pods: readonly Pod[]): JobState;
   /** Links and facts for users, in a state. Pure. */
   details(job: Job, state: JobState): JobDetails;
+  /** What runs on after the end of the job until it is deleted; undefined: nothing. Pure. */
+  leftover(job: Job): Leftover | undefined;
   /** Name of a pod's role, such as `Worker 1`; part of the names of its log links. */
   roleOf(pod: Pod): string;
   /** True when the end of the pod determines the end of the job. */

@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { type KubeClient, PODS, type ResourceRef } from "@flyte-ts/kubernetes";
 import {
   asRetryLater,
   type BuildPodOptions,
@@ -57,6 +57,15 @@ export class JobApi {
   async delete(ref: JobRef, uid: string | undefined): Promise<boolean> {
     try {
       return await this.deps.client.delete(ref.operator.ref, { ...nameOf(ref), propagation: "Foreground", uid });
+    } catch (error) {
+      throw asRetryLater(error);
+    }
+  }
+
+  /** Deletes a resource of the job; one that is gone already is no error. */
+  async deletePart(ref: JobRef, part: ResourceRef, name: string): Promise<void> {
+    try {
+      await this.deps.client.delete(part, { namespace: nameOf(ref).namespace, name });
     } catch (error) {
       throw asRetryLater(error);
     }

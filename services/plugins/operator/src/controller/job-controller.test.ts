@@ -187,6 +187,38 @@ describe("JobController", () => {
     expect([...world.api.objects.keys()]).toEqual([world.keyOf(), `pods/p-development/${world.nameOf()}-worker-0`]);
   });
 
+  describe("a Ray job with a cluster", () => {
+    const cluster = () => world.api.at("rayclusters/p-development/cluster-1");
+    const end = (jobStatus: string) =>
+      status({ jobDeploymentStatus: "Complete", rayClusterName: "cluster-1", jobStatus, message: "status 1" });
+
+    beforeEach(async () => {
+      await use("ray");
+      await send(DesiredState.RUN);
+      world.setPod("head-0", { phase: "Running", state: { running: {} }, labels: { "ray.io/node-type": "head" } });
+      world.setPod("submitter", { phase: "Running", state: { running: {} } });
+      world.addPart("rayclusters", "cluster-1", "head-0");
+    });
+
+    it("loses it before its failure is reported", async () => {
+      await end("STOPPED");
+      expect(told().at(-1)?.[1]).toContain("1 of its pods still run");
+      expect(cluster()?.metadata.deletionTimestamp).toBeDefined();
+      await clock.advance(2_000);
+      expect(error()).toMatchObject({ code: "TaskFailedWithError", message: expect.stringContaining("status 1") });
+      expect([...world.api.objects.keys()]).toEqual([world.keyOf(), `pods/p-development/${world.nameOf()}-submitter`]);
+    });
+
+    it("keeps it after its success", async () => {
+      world.store.blobs.set(`${world.request().outputPrefix}/outputs.pb`, OUTPUTS);
+      await end("SUCCEEDED");
+      expect(told().at(-1)?.[0]).toBe("SUCCEEDED");
+      await clock.advance(10_000);
+      expect(cluster()).toMatchObject({ metadata: { name: "cluster-1" } });
+      expect(cluster()?.metadata.deletionTimestamp).toBeUndefined();
+    });
+  });
+
   it("reports the earliest error that a worker wrote, whatever the operator says", async () => {
     await send(DesiredState.RUN);
     const document = (worker: string, seconds: number) =>

@@ -3,7 +3,7 @@ import { belongsToAttempt, type Pod } from "@flyte-ts/pod-task";
 import type { UnsettledCreations } from "@flyte-ts/pod-task/creations";
 import type { ProgressPhase, TaskStatus, TerminalStatus } from "@flyte-ts/task-plugin";
 import { JOB_CREATED_STATE } from "../job/job-status-reader.js";
-import type { Job } from "../operator.js";
+import type { Job, Leftover } from "../operator.js";
 import type { JobApi } from "./job-api.js";
 import type { JobRef } from "./job-ref.js";
 
@@ -16,7 +16,7 @@ export interface PendingEnd {
 }
 
 export interface JobEndingDeps {
-  readonly api: Pick<JobApi, "delete" | "deletePods">;
+  readonly api: Pick<JobApi, "delete" | "deletePart" | "deletePods">;
   readonly creations: Pick<UnsettledCreations, "isSettled">;
   readonly jobOf: (ref: JobRef) => Job | undefined;
   readonly podsOf: (ref: JobRef) => readonly Pod[];
@@ -75,12 +75,16 @@ export class JobEnding {
   }
 
   /**
-   * Stops pods that run although their job has ended. A failure is reported when they are gone,
-   * since a retry may follow.
+   * Stops what runs although its job has ended. A failure is reported when its pods are gone, since
+   * a retry may follow.
    */
-  async stopPods(ref: JobRef, status: TerminalStatus): Promise<EndStatus> {
-    const active = activePods(this.deps.podsOf(ref));
-    await this.deps.api.deletePods(active.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
+  async stopLeftover(ref: JobRef, status: TerminalStatus, leftover: Leftover): Promise<EndStatus> {
+    if (leftover.kind === "resource" && status.phase !== "FAILED") return { status, recheck: false };
+    const pods = this.deps.podsOf(ref);
+    const active = activePods(leftover.kind === "pods" ? pods : pods.filter((pod) => leftover.owns(pod)));
+    const unstopped = active.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (leftover.kind === "pods") await this.deps.api.deletePods(unstopped);
+    else if (unstopped.length > 0) await this.deps.api.deletePart(ref, leftover.ref, leftover.name);
     if (active.length === 0 || status.phase !== "FAILED") return { status, recheck: false };
     return { status: waiting("RUNNING", status, `${active.length} of its pods still run`), recheck: true };
   }

@@ -109,8 +109,8 @@ export class JobReporter {
   }
 
   /**
-   * Returns the status of an existing job. Deletes a job that failed early, and pods that an ended
-   * job leaves running.
+   * Returns the status of an existing job. Deletes a job that failed early, and what an ended job
+   * leaves running.
    *
    * @throws RetryLater
    */
@@ -125,7 +125,8 @@ export class JobReporter {
     }
     const { status, premature } = reading;
     if (premature) return this.#checkAgain(ref, await ending.end(ref, { request, status, uid: job.metadata.uid }));
-    return ref.operator.leavesPodsRunning ? this.#checkAgain(ref, await ending.stopPods(ref, status)) : status;
+    const leftover = ref.operator.leftover(job);
+    return leftover === undefined ? status : this.#checkAgain(ref, await ending.stopLeftover(ref, status, leftover));
   }
 
   /** Status of a job that no longer exists, although its end was not reported. */

@@ -16,10 +16,10 @@ export function daskOperator(settings: DaskSettings): Operator {
     ref: { group: GROUP, version: VERSION, plural: "daskjobs", namespaced: true },
     // Limit of the operator, which leaves room for the suffixes of its Services' names.
     maxNameLength: 53,
-    leavesPodsRunning: false,
     workersWriteErrors: false,
     build: (request, pods) => buildDaskJob(request, pods, settings),
     status: daskStatus,
+    leftover: () => undefined,
     details: () => ({}),
     roleOf,
     decides: isRunner,

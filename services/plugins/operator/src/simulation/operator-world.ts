@@ -113,6 +113,23 @@ export class OperatorWorld implements SimulatedEnvironment {
     this.api.put(this.operator.ref.plural, { ...job, status });
   }
 
+  /** Adds a resource below that of the attempt, which owns one of its pods. */
+  addPart(plural: string, name: string, podSuffix: string): void {
+    const { namespace } = this.request();
+    const kind = { apiVersion: this.operator.apiVersion, kind: plural };
+    const own = {
+      apiVersion: this.operator.apiVersion,
+      kind: this.operator.kind,
+      name: this.nameOf(),
+      uid: this.job()?.metadata.uid ?? "",
+    };
+    const part = this.api.put<Job>(plural, { metadata: { name, namespace, ownerReferences: [own] } });
+    const pod = this.api.at(`pods/${namespace}/${this.nameOf()}-${podSuffix}`);
+    if (pod === undefined) throw new Error(`no pod ${podSuffix}`);
+    const owner = { ...kind, name, uid: part.metadata.uid ?? "" };
+    this.api.put("pods", { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } });
+  }
+
   /** Adds a pod below the resource, or changes its status. */
   setPod(suffix: string, { phase, state = {}, conditions = [], labels = {} }: PlayedPod): Pod {
     const request = this.request();
