@@ -20,6 +20,14 @@ it.each([
   expect(heapGrowthPercent(mebibytes * MIB)).toBe(percent);
 });
 
+it.each([
+  [20, 60],
+  [100, 60],
+  [1_000, 60],
+])("a heap of %d MiB may grow by %d %% where that is the maximum", (mebibytes, percent) => {
+  expect(heapGrowthPercent(mebibytes * MIB, 60)).toBe(percent);
+});
+
 it("the control follows the heap, and does nothing after its end", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
@@ -32,7 +40,7 @@ it("the control follows the heap, and does nothing after its end", async () => {
         Array.from({ length: MIB }, (_, index) => index),
       );
   };
-  end = startHeapGrowthControl((percent) => percents.push(percent));
+  end = startHeapGrowthControl(undefined, (percent) => percents.push(percent));
   const percentAfterCollection = () => {
     collect();
     return percents.at(-1);

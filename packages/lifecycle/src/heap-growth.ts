@@ -17,10 +17,14 @@ const GARBAGE_BUDGET_BYTES = 120 * MIB;
 /** Heap size of an idle service, which stays small. */
 const IDLE_HEAP_BYTES = 32 * MIB;
 
-/** Allowed growth after a full collection of a heap of this size, %. */
-export function heapGrowthPercent(usedBytes: number): number {
+/**
+ * Allowed growth after a full collection of a heap of this size, %.
+ *
+ * @param maxPercent highest growth, at least 60
+ */
+export function heapGrowthPercent(usedBytes: number, maxPercent = MAX_GROWTH_PERCENT): number {
   if (usedBytes < IDLE_HEAP_BYTES) return MIN_GROWTH_PERCENT;
-  return Math.round(Math.min(MAX_GROWTH_PERCENT, Math.max(MIN_GROWTH_PERCENT, (100 * GARBAGE_BUDGET_BYTES) / usedBytes)));
+  return Math.round(Math.min(maxPercent, Math.max(MIN_GROWTH_PERCENT, (100 * GARBAGE_BUDGET_BYTES) / usedBytes)));
 }
 
 /**
@@ -34,10 +38,10 @@ export function heapGrowthPercent(usedBytes: number): number {
  * @param setPercent replaces V8's flag in tests.
  * @returns a function that stops it.
  */
-export function startHeapGrowthControl(setPercent: (percent: number) => void = setV8Flag): () => void {
+export function startHeapGrowthControl(maxPercent?: number, setPercent: (percent: number) => void = setV8Flag): () => void {
   let last: number | undefined;
   const update = () => {
-    const percent = heapGrowthPercent(getHeapStatistics().used_heap_size);
+    const percent = heapGrowthPercent(getHeapStatistics().used_heap_size, maxPercent);
     if (percent === last) return;
     last = percent;
     setPercent(percent);
