@@ -39,7 +39,7 @@ export interface JobContent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What may go on running after the end of a job. */
+/** Pods or a resource that may go on running after the end of a job. */
 export type Leftover =
   /** Pods of any job that ended. */
   | { readonly kind: "pods" }
@@ -75,7 +75,7 @@ export interface Operator {
   status(job: Job, pods: readonly Pod[]): JobState;
   /** Links and facts for users, in a state. Pure. */
   details(job: Job, state: JobState): JobDetails;
-  /** What runs on after the end of the job until it is deleted; undefined: nothing. Pure. */
+  /** Part that runs on after the end of the job until it is deleted; undefined: none. Pure. */
   leftover(job: Job): Leftover | undefined;
   /** Name of a pod's role, such as `Worker 1`; part of the names of its log links. */
   roleOf(pod: Pod): string;
