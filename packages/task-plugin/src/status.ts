@@ -35,12 +35,16 @@ export interface Succeeded extends StatusDetails {
   /** URI of futures.pb, when the attempt created a dynamic workflow. */
   readonly futuresUri?: string;
   readonly deckUri?: string;
+  /** Finalize the attempt once its end is stored: its place waits for another. */
+  readonly cleanup?: boolean;
 }
 
 export interface Failed extends StatusDetails {
   readonly phase: "FAILED";
   readonly failure: PermanentFailure | RetryableFailure;
   readonly deckUri?: string;
+  /** Finalize the attempt once its end is stored: its place waits for another. */
+  readonly cleanup?: boolean;
 }
 
 /** Stopped as requested; nothing of it runs any more. */

@@ -70,6 +70,7 @@ export function buildTaskEvent(request: TaskRequest, status: TaskStatus, options
     nodePath: request.nodePath,
     partOfArray: request.partOfArray,
     pluginState: status.pluginState ?? request.pluginState,
+    cleanup: (status.phase === "SUCCEEDED" || status.phase === "FAILED") && status.cleanup === true,
     ...terminalFields(status),
   };
 }

@@ -72,7 +72,7 @@ function decideTransition(state: RunState, node: RuntimeNode, decision: AttemptD
     case "fail":
       return decideFailure(state, node, decision);
     case "expand":
-      return decideDynamicSpec(state, node, decision.deckUri);
+      return decideDynamicSpec(state, node, decision);
     case "aborted":
       return decideFailure(state, node, ABORTED);
   }
@@ -85,25 +85,30 @@ function decideProgress(node: RuntimeNode, { task }: DecisionOf<"progress">): At
   return { kind: "progress", task, starts, publishes: starts && node.status.startedAt === undefined };
 }
 
-function decideSuccess(state: RunState, node: RuntimeNode, { outputs, deckUri }: DecisionOf<"succeed">): AttemptTransition {
+function decideSuccess(
+  state: RunState,
+  node: RuntimeNode,
+  { outputs, deckUri, cleanup: wanted }: DecisionOf<"succeed">,
+): AttemptTransition {
+  const cleanup = wanted || state.config.deleteResourcesOnFinalize;
   const { value } = outputs;
   const uri = outputs.uri === "" ? outputsUri(node.attemptDir) : outputs.uri;
   const abortedByParent = isAbortedByParent(node);
   const small = value !== undefined && fitsInline(state, sizeOf(value));
   if (value !== undefined && !small && !abortedByParent) {
     const keeps = node.scope.array !== undefined && sizeOf(value) <= state.config.maxInlineOutputBytes;
-    return { kind: "writeOutputs", outputs: value, value: keeps ? value : undefined, deckUri };
+    return { kind: "writeOutputs", outputs: value, value: keeps ? value : undefined, deckUri, cleanup };
   }
   if (!abortedByParent && storesOutputs(state, node))
-    return { kind: "cacheOutputs", success: { value: small ? value : undefined, deckUri, uri, stored: !small } };
+    return { kind: "cacheOutputs", success: { value: small ? value : undefined, deckUri, uri, stored: !small, cleanup } };
   // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
   const kept = small || abortedByParent ? value : undefined;
-  return { kind: "succeed", success: { outputs: { value: kept, uri }, deckUri }, cleanup: state.config.deleteResourcesOnFinalize };
+  return { kind: "succeed", success: { outputs: { value: kept, uri }, deckUri }, cleanup };
 }
 
 /** A node that is being aborted starts no graph. */
-function decideDynamicSpec({ config }: RunState, node: RuntimeNode, deckUri: string): AttemptTransition {
-  const cleanup = config.deleteResourcesOnFinalize;
+function decideDynamicSpec({ config }: RunState, node: RuntimeNode, { deckUri, cleanup: wanted }: DecisionOf<"expand">): AttemptTransition {
+  const cleanup = wanted || config.deleteResourcesOnFinalize;
   if (node.abortReason !== undefined) return decideAborted(node, node.abortReason, cleanup);
   if (reportingArrayOf(node) === undefined) return { kind: "runGraph", deckUri, cleanup };
   return { kind: "fail", error: DYNAMIC_ITEM, details: {}, cleanup };

@@ -13,7 +13,7 @@ export type AttemptTransition =
   /** `starts`: the attempt begins to run; `publishes`: it is the node's first. */
   | { readonly kind: "progress"; readonly task: TaskNodeStatus; readonly starts: boolean; readonly publishes: boolean }
   /** Write outputs too large for the status; the success is committed afterwards. */
-  | { readonly kind: "writeOutputs"; readonly outputs: LiteralMap; readonly value: LiteralMap | undefined; readonly deckUri: string }
+  | ({ readonly kind: "writeOutputs"; readonly outputs: LiteralMap } & Pick<UncommittedSuccess, "value" | "deckUri" | "cleanup">)
   /** Cache the outputs; the success is committed afterwards. */
   | { readonly kind: "cacheOutputs"; readonly success: UncommittedSuccess }
   | { readonly kind: "succeed"; readonly success: Success; readonly cleanup: boolean }

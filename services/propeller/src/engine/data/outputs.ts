@@ -138,7 +138,7 @@ export function writeOutputs(
   state: RunState,
   node: RuntimeNode,
   outputs: LiteralMap,
-  pending: Pick<UncommittedSuccess, "deckUri" | "value">,
+  pending: Pick<UncommittedSuccess, "deckUri" | "value" | "cleanup">,
 ): void {
   const uri = outputsUri(node.attemptDir);
   node.changeData().setUncommittedSuccess({ ...pending, uri, stored: true });

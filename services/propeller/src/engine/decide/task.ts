@@ -25,7 +25,7 @@ export type AttemptDecision =
   /** The event is older than the known state, or equal to it. */
   | { readonly kind: "ignore" }
   | { readonly kind: "progress"; readonly task: TaskNodeStatus }
-  | { readonly kind: "succeed"; readonly outputs: NodeOutputs; readonly deckUri: string }
+  | { readonly kind: "succeed"; readonly outputs: NodeOutputs; readonly deckUri: string; readonly cleanup: boolean }
   | {
       readonly kind: "fail";
       readonly error: ExecutionErrorJson;
@@ -34,7 +34,7 @@ export type AttemptDecision =
       readonly deckUri: string;
     }
   /** The attempt produced further nodes. */
-  | { readonly kind: "expand"; readonly deckUri: string }
+  | { readonly kind: "expand"; readonly deckUri: string; readonly cleanup: boolean }
   | { readonly kind: "aborted" };
 
 /**
@@ -53,16 +53,23 @@ export function decideTaskEvent(reported: TaskEvent, known: TaskNodeStatus | und
   if (event === undefined) return { kind: "ignore" };
   switch (event.phase) {
     case TaskExecution_Phase.SUCCEEDED: {
-      if (reported.futuresUri !== "") return { kind: "expand", deckUri: reported.deckUri };
+      const { deckUri, cleanup } = reported;
+      if (reported.futuresUri !== "") return { kind: "expand", deckUri, cleanup };
       const uri = event.outputResult.case === "outputUri" ? event.outputResult.value : "";
       const value = reported.outputs ?? (event.outputResult.case === "outputData" ? event.outputResult.value : undefined);
-      return { kind: "succeed", outputs: { value, uri }, deckUri: reported.deckUri };
+      return { kind: "succeed", outputs: { value, uri }, deckUri, cleanup };
     }
     case TaskExecution_Phase.FAILED:
     case TaskExecution_Phase.RETRYABLE_FAILED: {
       const error = errorToJson(event.outputResult.case === "error" ? event.outputResult.value : undefined);
       const recoverable = reported.failure?.recoverable ?? event.phase === TaskExecution_Phase.RETRYABLE_FAILED;
-      return { kind: "fail", error, recoverable, cleanup: reported.failure?.cleanup ?? false, deckUri: reported.deckUri };
+      return {
+        kind: "fail",
+        error,
+        recoverable,
+        cleanup: reported.cleanup || (reported.failure?.cleanup ?? false),
+        deckUri: reported.deckUri,
+      };
     }
     case TaskExecution_Phase.ABORTED:
       return { kind: "aborted" };

@@ -10,6 +10,8 @@ export interface UncommittedSuccess {
    * here.
    */
   readonly stored: boolean;
+  /** The attempt's objects are deleted once the success is stored. */
+  readonly cleanup: boolean;
 }
 
 /** Inputs and outputs of a node, and the blobs that it waits for. */

@@ -26,7 +26,7 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
     node.calls.recoveredFrom === undefined &&
     node.calls.cache?.status !== CatalogCacheStatus.CACHE_HIT;
   endSucceeded(state, node, pending);
-  if (ran && state.config.deleteResourcesOnFinalize) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (ran && pending.cleanup) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
   if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
 }
 

@@ -25,5 +25,5 @@ export function succeedAfterWrite(state: RunState, node: RuntimeNode, { outputs 
     succeedNode(state, node, { outputs });
     return;
   }
-  writeOutputs(state, node, value, { value: undefined, deckUri: "" });
+  writeOutputs(state, node, value, { value: undefined, deckUri: "", cleanup: state.config.deleteResourcesOnFinalize });
 }

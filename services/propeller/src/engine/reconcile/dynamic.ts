@@ -155,7 +155,7 @@ export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Sc
     return;
   }
   state.blobReads.unsubscribe(node);
-  writeOutputs(state, node, value, { value, deckUri: node.graph.deckUri });
+  writeOutputs(state, node, value, { value, deckUri: node.graph.deckUri, cleanup: false });
 }
 
 function requestOutputs(state: RunState, node: RuntimeNode, uri: string): void {

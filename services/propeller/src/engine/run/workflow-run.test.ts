@@ -145,6 +145,17 @@ describe("a chain", () => {
   });
 });
 
+describe("an end that asks for cleanup", () => {
+  it.each(["SUCCEEDED", "FAILED"] as const)("is followed by a request to finalize the attempt: %s", (phase) => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
+    d.reply("n0", phase, { cleanup: true, recoverable: false });
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n0/0 FINALIZE"]);
+    const other = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
+    other.reply("n0", phase, { recoverable: false });
+    expect(other.takeRequests()).toEqual(["n0/0 RUN"]);
+  });
+});
+
 describe("retries", () => {
   const retrying: WorkflowSpec = { main: { nodes: { n0: { kind: "task", attempts: 2 } } } };
 

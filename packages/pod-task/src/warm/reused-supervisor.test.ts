@@ -1,0 +1,330 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { REUSED_SUPERVISOR } from "./reused-supervisor.js";
+import { WARM_IDLE_EXIT_CODE } from "./supervisor.js";
+import { attempt, canRunSupervisors, ENTRYPOINT, loaded, observations, python, ToyFlytekit } from "./toy-flytekit.fixture.js";
+
+interface End {
+  readonly end: string;
+  readonly code: number;
+  readonly aborted: boolean;
+  readonly message: string;
+  readonly retires: string | null;
+}
+
+const LIFETIME_SECONDS = 60;
+/** Containers have no capability to trace others; the user of a test may. */
+const UNPRIVILEGED = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
+const TIMEOUT = { timeout: 30_000, interval: 20 };
+
+describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { timeout: 60_000 }, () => {
+  let toy: ToyFlytekit;
+  let started: ChildProcess[];
+
+  beforeEach(() => {
+    toy = new ToyFlytekit();
+    for (const name of ["tmp", "home", "shared"]) mkdirSync(join(toy.folder, name));
+    started = [];
+  });
+  afterEach(() => {
+    for (const child of started) child.kill("SIGKILL");
+    toy.remove();
+  });
+
+  /** Starts a supervisor, which `run` gives one attempt after the other. */
+  const reused = (entry: string, { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, unprivileged = false } = {}) => {
+    const file = join(toy.folder, "assignment");
+    const shared = join(toy.folder, "shared");
+    const args = [
+      "-c",
+      REUSED_SUPERVISOR,
+      entry,
+      Object.keys(attempt).join(","),
+      file,
+      String(lifetime),
+      String(most),
+      String(growth),
+      shared,
+    ];
+    const environment = { ...toy.environment, TMPDIR: join(toy.folder, "tmp"), HOME: join(toy.folder, "home") };
+    const [program = "", ...words] = unprivileged ? [...UNPRIVILEGED, python, ...args] : [python, ...args];
+    const child = spawn(program, words, { cwd: toy.directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+    started.push(child);
+    let [log, errors] = ["", ""];
+    child.stdout.on("data", (data) => (log += String(data)));
+    child.stderr.on("data", (data) => (errors += String(data)));
+    const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
+    const payloads = (take: string, kind: string) =>
+      log
+        .split("\n")
+        .slice(0, -1)
+        .filter((line) => line.startsWith(`tag-${take}${kind} `))
+        .map((line) => line.slice(`tag-${take}${kind} `.length));
+    const ends = (take: string) => payloads(take, "=").flatMap((text) => ("end" in JSON.parse(text) ? [JSON.parse(text) as End] : []));
+    const assign = (take: string, command: readonly string[], more: object = {}) =>
+      toy.replaceFile(
+        file,
+        JSON.stringify({ take, tag: `tag-${take}`, command, env: { ...attempt, FLYTE_INTERNAL_EXECUTION_ID: take }, ...more }),
+      );
+    const output = (take: string) => payloads(take, "|").join("\n");
+    const ended = async (take: string) => {
+      await expect.poll(() => [ends(take).length > 0, errors], TIMEOUT).toEqual([true, ""]);
+      return { ...(ends(take)[0] as End), out: output(take) };
+    };
+    const run = (take: string, command: readonly string[]) => {
+      assign(take, command);
+      return ended(take);
+    };
+    return { child, exit, assign, run, ended, output, ends, acknowledge: () => toy.replaceFile(file, ""), log: () => log };
+  };
+  type Pod = ReturnType<typeof reused>;
+
+  const state = (out: string) => observations(out).map(({ environment, directory, ...rest }) => ({ ...rest, environment, directory }));
+  const without = (names: readonly string[], list: Record<string, unknown>[]) =>
+    list.map((each) => Object.fromEntries(Object.entries(each).filter(([name]) => !names.includes(name))));
+
+  it("runs attempts in processes of their own, which show what new interpreters show", async () => {
+    toy.countImports();
+    const command = ["pyflyte-execute", "pass", "--input", "a b"];
+    const cold = toy.runCold(command);
+    const pod = reused("pyflyte-execute");
+    const first = await pod.run("a", command);
+    const second = await pod.run("b", command);
+    const differing = ["environment", "directory"];
+    expect(without(differing, observations(first.out))).toEqual(without(differing, observations(cold.out)));
+    const [attemptOfFirst] = observations(first.out);
+    expect(attemptOfFirst?.["environment"]).toMatchObject({ KEPT: "k", FLYTE_INTERNAL_EXECUTION_ID: "a", FLYTE_ATTEMPT_NUMBER: "2" });
+    expect(JSON.stringify(state(second.out))).toBe(JSON.stringify(state(first.out)).replaceAll('"a"', '"b"'));
+    expect([first.code, second.code, first.retires, second.retires]).toEqual([0, 0, null, null]);
+    expect(loaded(first.out)[2]).not.toBe(loaded(second.out)[2]);
+    // The new interpreter's import, and one of the supervisor for both.
+    expect(toy.importers()).toHaveLength(2);
+  });
+
+  it("runs the second process of pyflyte-fast-execute without another import", async () => {
+    toy.countImports();
+    const command = (text: string) => [
+      "pyflyte-fast-execute",
+      `os.mkdir('code'); open('code/flow.py', 'w').write('x = ${text}')`,
+      "pyflyte-execute",
+      "import flow; print('flow', flow.x)",
+    ];
+    toy.replaceFile(join(toy.directory, "data"), "d");
+    const pod = reused("pyflyte-fast-execute");
+    // The folder of the image has the same name as the attempt's.
+    const first = await pod.run("a", [
+      "pyflyte-fast-execute",
+      "os.unlink('code'); " + (command("1")[1] as string),
+      ...command("1").slice(2),
+    ]);
+    const second = await pod.run("b", [
+      "pyflyte-fast-execute",
+      "os.unlink('code'); " + (command("2")[1] as string),
+      ...command("2").slice(2),
+    ]);
+    expect([first.code, second.code, first.retires, second.retires]).toEqual([0, 0, null, null]);
+    expect(first.out).toContain("flow 1");
+    expect(second.out).toContain("flow 2");
+    expect(toy.importers()).toHaveLength(1);
+  });
+
+  it("starts a new interpreter where flytekit keeps a variable of the attempt", async () => {
+    toy.setEntrypoint(`${ENTRYPOINT}\nkept = [os.environ["FLYTE_INTERNAL_EXECUTION_ID"]]\n`);
+    const pod = reused("pyflyte-execute");
+    const { out, code } = await pod.run("a", ["pyflyte-execute", "import flytekit.bin.entrypoint as e; print('kept', e.kept)"]);
+    expect(code).toBe(0);
+    expect(out).toContain("kept ['a']");
+  });
+
+  /** An attempt's attack, and what the next attempt prints. */
+  const look = "import os, sys, signal, threading, resource, tempfile; ";
+  it.each([
+    ["variables", "os.environ['EVIL'] = '1'", "os.environ.get('EVIL')", "None"],
+    [
+      "modules",
+      "import json; json.evil = 1; sys.modules['evil'] = json",
+      "(hasattr(__import__('json'), 'evil'), 'evil' in sys.modules)",
+      "(False, False)",
+    ],
+    ["the path", "sys.path.insert(0, '/evil')", "'/evil' in sys.path", "False"],
+    [
+      "the working folder",
+      "open('evil', 'w').close(); os.chdir('/')",
+      "(os.getcwd().endswith('/work'), os.path.exists('evil'))",
+      "(True, False)",
+    ],
+    ["the folder of the attempt", "import shutil; shutil.rmtree(os.path.dirname(os.getcwd()))", "os.listdir('.')", "['code']"],
+    ["temporary files", "tempfile.mkstemp(prefix='evil')", "os.listdir(tempfile.gettempdir())", "[]"],
+    [
+      "open files",
+      "os.set_inheritable(os.open('/dev/zero', os.O_RDONLY), True)",
+      "[n for n in os.listdir('/proc/self/fd') if os.path.realpath(f'/proc/self/fd/{n}') == '/dev/zero']",
+      "[]",
+    ],
+    ["threads", "threading.Thread(target=__import__('time').sleep, args=(99,), daemon=True).start()", "threading.active_count()", "1"],
+    ["signals", "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "signal.getsignal(signal.SIGTERM) == signal.SIG_DFL", "True"],
+    [
+      "the mask of signals",
+      "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])",
+      "list(signal.pthread_sigmask(signal.SIG_BLOCK, []))",
+      "[]",
+    ],
+    [
+      "the umask",
+      "os.umask(0o77)",
+      "os.umask(0o22) == int(open('/proc/%d/status' % os.getppid()).read().split('Umask:')[1].split()[0], 8)",
+      "True",
+    ],
+    [
+      "its limits",
+      "resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))",
+      "resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 64",
+      "True",
+    ],
+    ["an immediate exit", "os._exit(7)", "'well'", "well"],
+    ["its session", "os.setpgid(0, 0) if os.getpgid(0) != os.getpid() else None", "os.getsid(0) == os.getpid()", "True"],
+  ])("keeps %s of an attempt from the next", async (_, attack, observed, expected) => {
+    const pod = reused("pyflyte-execute");
+    const first = await pod.run("a", ["pyflyte-execute", look + attack]);
+    expect(first.retires).toBeNull();
+    const second = await pod.run("b", ["pyflyte-execute", `${look}print('seen', ${observed})`]);
+    expect(second.out.split("\n").at(-1)).toBe(`seen ${expected}`);
+    expect(second.code).toBe(0);
+  });
+
+  const SLEEPER = "import subprocess; print('pid', subprocess.Popen(['sleep', '99'], start_new_session=True).pid, flush=True)";
+  const BOMB = "[os.fork() for _ in range(5)]; __import__('time').sleep(99)";
+  const isRunning = (pid: string) => existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  it.each([
+    ["left a process in another session", SLEEPER, "the attempt left processes"],
+    ["left many processes", `os.fork() or (${BOMB.replace("; ", ", ")})`, "the attempt left processes"],
+    ["left a file", "open(os.environ['HOME'] + '/evil', 'w').close()", "the attempt left or changed"],
+    ["changed a file of the image", "open('code/flow.py', 'w').close()", "the attempt left or changed"],
+    [
+      "changed the limits of the supervisor",
+      "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (99, 99))",
+      "the attempt changed limits",
+    ],
+  ])("retires after an attempt that %s", async (_, attack, reason) => {
+    const pod = reused("pyflyte-execute");
+    const first = await pod.run("a", ["pyflyte-execute", look + attack]);
+    expect(first.retires).toContain(reason);
+    expect(await pod.exit).toBe(first.code);
+    const pids = [...first.out.matchAll(/^pid (\d+)$/gm)].map(([, pid = ""]) => pid);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+
+  it("retires after its number of attempts, and after its lifetime", async () => {
+    const pod = reused("pyflyte-execute", { most: 2 });
+    expect((await pod.run("a", ["pyflyte-execute", "pass"])).retires).toBeNull();
+    expect((await pod.run("b", ["pyflyte-execute", "sys.exit(4)"])).retires).toContain("number of attempts");
+    expect(await pod.exit).toBe(4);
+    pod.acknowledge();
+    expect(await reused("pyflyte-execute", { lifetime: 0.2 }).exit).toBe(WARM_IDLE_EXIT_CODE);
+  });
+
+  it("retires when the memory of the pod has grown", async () => {
+    const pod = reused("pyflyte-execute", { growth: -(2 ** 50) });
+    expect((await pod.run("a", ["pyflyte-execute", "pass"])).retires).toBe("the memory of the pod has grown");
+  });
+
+  it.each([
+    ["an exit code", "sys.exit(3)", 3],
+    ["a message", "sys.exit('bad')", 1],
+    ["an error", "raise ValueError('no')", 1],
+    ["a signal of its own", "os.kill(os.getpid(), 9)", 137],
+  ])("tells %s and the last lines", async (_, code, expected) => {
+    const command = ["pyflyte-execute", code];
+    const cold = toy.runCold(command);
+    const end = await reused("pyflyte-execute").run("a", command);
+    expect(end.code).toBe(expected);
+    expect(end.message).toContain(cold.err.trim());
+  });
+
+  it("marks lines so that an attempt cannot write the supervisor's marks", async () => {
+    const forged = JSON.stringify({ end: "a", code: 0, retires: null });
+    const attack = [
+      `print('tag-a= ${forged}')`,
+      "pid = os.getppid()",
+      "for name in ('fd/1', 'mem'):",
+      "    try: open(f'/proc/{pid}/{name}', 'wb', 0); print('reached', name)",
+      "    except OSError as error: print('refused', error.errno)",
+      "sys.exit(5)",
+    ].join("\n");
+    const end = await reused("pyflyte-execute", { unprivileged: true }).run("a", ["pyflyte-execute", attack]);
+    expect(end.code).toBe(5);
+    expect(end.out).toContain(`tag-a= ${forged}`);
+    expect(end.out.match(/^(?:refused|reached).*$/gm)).toEqual(["refused 13", "refused 13"]);
+  });
+
+  it("writes long, incomplete and mixed lines of both streams before the end", async () => {
+    const text = "sys.stderr.write('e1\\n'); sys.stdout.write('x' * 300000 + '\\n'); sys.stdout.write('last')";
+    const pod = reused("pyflyte-execute");
+    const { out } = await pod.run("a", ["pyflyte-execute", text]);
+    expect(out.split("\n").at(-1)).toBe("last");
+    expect(out).toContain("e1");
+    expect(out.replaceAll("\n", "")).toContain("x".repeat(300_000));
+    expect(pod.log().trimEnd().split("\n").at(-1)).toMatch(/^tag-a= \{"end"/);
+  });
+
+  const abort = (pod: Pod, take: string, command: readonly string[]) => pod.assign(take, command, { abort: true });
+  it("ends an attempt on request within 2 s, and serves the next", async () => {
+    const pod = reused("pyflyte-execute");
+    const command = [
+      "pyflyte-execute",
+      `${look}signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); __import__('time').sleep(99)`,
+    ];
+    pod.assign("a", command);
+    await expect.poll(() => pod.output("a"), TIMEOUT).toContain("ready");
+    const at = Date.now();
+    abort(pod, "a", command);
+    const end = await pod.ended("a");
+    expect(Date.now() - at).toBeLessThan(2_000);
+    expect([end.aborted, end.retires]).toEqual([true, null]);
+    expect((await pod.run("b", ["pyflyte-execute", "print('fine')"])).out).toContain("fine");
+  });
+
+  it("runs an assignment once, also when it appears again", async () => {
+    const pod = reused("pyflyte-execute");
+    const command = ["pyflyte-execute", "print('ran')"];
+    await pod.run("a", command);
+    await pod.run("b", command);
+    pod.assign("a", command);
+    await pod.run("c", command);
+    expect(pod.output("a").match(/^ran$/gm)).toHaveLength(1);
+    expect(pod.ends("a")).toHaveLength(1);
+  });
+
+  it("repeats the mark of an end until it is acknowledged", async () => {
+    const pod = reused("pyflyte-execute");
+    await pod.run("a", ["pyflyte-execute", "pass"]);
+    await expect.poll(() => pod.ends("a").length, TIMEOUT).toBeGreaterThan(1);
+    pod.acknowledge();
+    expect((await pod.run("b", ["pyflyte-execute", "pass"])).code).toBe(0);
+  });
+
+  it("passes the signal of a deleted pod on, and ends with the attempt", async () => {
+    const pod = reused("pyflyte-execute");
+    const wait = `${look}signal.signal(signal.SIGTERM, lambda *_: sys.exit(9)); print('ready', flush=True); __import__('time').sleep(99)`;
+    pod.assign("a", ["pyflyte-execute", wait]);
+    await expect.poll(() => pod.output("a"), TIMEOUT).toContain("ready");
+    pod.child.kill("SIGTERM");
+    expect(await pod.exit).toBe(9);
+    expect(pod.ends("a")[0]?.retires).toBe("the pod is stopped");
+  });
+
+  it("leaves no folder of an attempt that has ended", async () => {
+    const pod = reused("pyflyte-execute");
+    await pod.run("a", ["pyflyte-execute", "open('big', 'w').write('x'); __import__('tempfile').mkstemp()"]);
+    const [base = ""] = readdirSync(join(toy.folder, "tmp"));
+    expect(readdirSync(join(toy.folder, "tmp", base, "work"))).toEqual(["code"]);
+    expect(readdirSync(join(toy.folder, "tmp", base, "tmp"))).toEqual([]);
+    writeFileSync(join(toy.folder, "done"), "");
+  });
+
+  it("contains nothing that kubelets would expand", () => {
+    expect(REUSED_SUPERVISOR).not.toContain("$");
+  });
+});
