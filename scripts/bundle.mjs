@@ -3,37 +3,20 @@
 // small files would dominate the start of a program. Dynamic imports stay separate files and load
 // on demand. `name=specifier` bundles a module of another package. `--lazy-messages` describes
 // messages of Flyte when they are used, for programs that use few of them.
+import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { callBuiltinModules } from "../packages/sdk-cli/src/bundling/builtin-modules.ts";
+import { lazyMessages } from "../packages/sdk-cli/src/bundling/lazy-messages.ts";
 
 const words = process.argv.slice(2);
 const entries = words.filter((word) => !word.startsWith("--"));
 
-/**
- * Replaces imports of Node's modules by calls. An import statement evaluates every lazy export of
- * the module: `node:http` would load an HTTP client and WebSockets, 5 MiB and 20 ms in each
- * program.
- */
 const builtinModules = {
   name: "builtin-modules",
   renderChunk: (code) => ({
-    code: code.replace(/^import (?:([\w$]+)(?:, )?)?(?:\{ ([^}]*) \})? from "(node:[^"]+)";$/gm, (_, whole, parts, name) => {
-      const module = `process.getBuiltinModule("${name}")`;
-      const taken = parts?.replaceAll(" as ", ": ");
-      if (taken === undefined) return `const ${whole} = ${module};`;
-      return whole === undefined ? `const { ${taken} } = ${module};` : `const ${whole} = ${module}, { ${taken} } = ${whole};`;
-    }),
+    code: callBuiltinModules(code),
     map: null,
   }),
-};
-const lazyMessages = {
-  name: "lazy-messages",
-  resolveId: {
-    order: "pre",
-    handler(id, importer = "") {
-      if (id !== "@bufbuild/protobuf/codegenv2" || !/\/packages\/idl\//.test(importer)) return undefined;
-      return this.resolve("@flyte-ts/runtime/lazy-descriptors", importer);
-    },
-  },
 };
 const bundle = await rolldown({
   input: Object.fromEntries(
@@ -43,7 +26,7 @@ const bundle = await rolldown({
     }),
   ),
   platform: "node",
-  plugins: [builtinModules, ...(words.includes("--lazy-messages") ? [lazyMessages] : [])],
+  plugins: [builtinModules, ...(words.includes("--lazy-messages") ? [lazyMessages(join(process.cwd(), "package.json"))] : [])],
   // Resolve packages to their sources, as tests do, so that a bundle is never older than the
   // sources.
   resolve: { conditionNames: ["source", "node"] },

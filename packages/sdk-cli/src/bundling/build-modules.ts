@@ -9,16 +9,14 @@ import { ProjectError } from "../project/project-error.js";
 import type { SourceModule } from "../project/source-modules.js";
 import { builtSdkPlugin } from "./built-sdk.js";
 import { type BundlePurpose, entrySource } from "./entry-source.js";
+import { builtinModules } from "./builtin-modules.js";
 import { ExternalPackages, readManifest } from "./external-packages.js";
+import { lazyMessages } from "./lazy-messages.js";
 
 const ENTRY = "\0flyte-entry";
 /** Packages that the entry imports and that a project need not have. */
 const RUNTIME = /^@flyte-ts\/runtime(\/|$)/;
 const SDK = /^@flyte-ts\/sdk(\/|$)/;
-/** Module that generated code imports, and what replaces it for the messages of Flyte. */
-const GENERATED = "@bufbuild/protobuf/codegenv2";
-const LAZY = "lazy-descriptors";
-const FLYTE_MESSAGES = /[\\/](?:idl|@flyte-ts)[\\/]/;
 const here = fileURLToPath(import.meta.url);
 
 /** File of a bundle. */
@@ -55,6 +53,8 @@ export async function buildModules(project: Project, modules: readonly SourceMod
     plugins: [
       ...(purpose === "local" ? [builtSdkPlugin(project.root)] : []),
       entryPlugin(entrySource(modules, purpose), project.root),
+      lazyMessages(here),
+      builtinModules,
       externals.plugin,
     ],
     onLog: (level, log) => {
@@ -134,10 +134,8 @@ export function entryPlugin(source: string, root: string): Plugin {
     name: "flyte-entry",
     resolveId: {
       order: "pre",
-      async handler(id, importer = "") {
+      async handler(id) {
         if (id === ENTRY) return ENTRY;
-        if (id === GENERATED && FLYTE_MESSAGES.test(importer) && !importer.includes(LAZY))
-          return this.resolve(`@flyte-ts/runtime/${LAZY}`, here);
         if (RUNTIME.test(id)) return this.resolve(id, here, { skipSelf: true });
         if (SDK.test(id)) return this.resolve(id, hasSdk(ofProject) ? join(root, "flyte.config.ts") : here, { skipSelf: true });
         return undefined;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import type { BlobAccess } from "../blob/blob-access.js";
 import { isTransient } from "../blob/with-retries.js";
 import { SYSTEM_FAILURE } from "../failure/error-class.js";
@@ -50,6 +49,8 @@ async function readArchive(blobs: BlobAccess, uri: string): Promise<Uint8Array> 
 
 /** Unpacks to a folder that other processes see only when it is complete. */
 function unpack(archive: Uint8Array, folder: string): void {
+  // Most tasks find their bundle unpacked.
+  const { gunzipSync } = process.getBuiltinModule("node:zlib");
   const staged = mkdtempSync(`${folder}.`);
   try {
     for (const { path, content, executable } of readTar(gunzipSync(archive, { maxOutputLength: MAX_UNPACKED_BYTES }))) {
