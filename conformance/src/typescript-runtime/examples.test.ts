@@ -11,7 +11,7 @@ import { create, type JsonValue } from "@bufbuild/protobuf";
 import { decodeOutputs, type Definition, definitionOf, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExecutionName } from "../stack/executions.js";
-import { startStack } from "../stack/stack-fixture.js";
+import { runPython, startStack } from "../stack/stack-fixture.js";
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { root } from "../repository.js";
 import { runCommand, versionIn } from "./project.js";
@@ -27,6 +27,8 @@ interface ExampleCase {
   readonly signals?: Readonly<Record<string, unknown>>;
 }
 const EXAMPLES = join(root, "examples", "typescript");
+/** A project of its own: it refers to entities of Python, which must be registered before. */
+const MIXED = join(EXAMPLES, "src", "mixed");
 const { CASES } = (await import(pathToFileURL(join(EXAMPLES, "src", "cases.ts")).href)) as { readonly CASES: readonly ExampleCase[] };
 
 let stackClient: StackClient;
@@ -40,11 +42,16 @@ beforeAll(async () => {
   const stack = await startStack();
   stackClient = connectToStack(stack);
   ({ client } = stackClient);
-  const version = versionIn(runCommand({ folder: EXAMPLES, endpoint: `localhost:${stack.api}` }, ["register"]));
+  const endpoint = `localhost:${stack.api}`;
+  const scope = ["-p", "flytesnacks", "-d", "development"];
+  runPython({ stack, folder: MIXED }, "pyflyte", ["register", ...scope, "--version", "v1", "pipelines"]);
+  const register = (project: string) => versionIn(runCommand({ folder: project, endpoint }, ["register"]));
+  const versions = { flows: register(EXAMPLES), mixed: register(MIXED) };
   for (const example of CASES) {
     const definition = definitionOf(example.entity);
     const inputs = await encodeInputs(definition, example.inputs, new LocalFileStore(folder));
     const kind = definition.kind === "task" ? ResourceType.TASK : ResourceType.LAUNCH_PLAN;
+    const version = example.name.startsWith("references.") ? versions.mixed : versions.flows;
     executions.set(example, await start(client, { name: example.name, version, kind, inputs }));
   }
 }, 400_000);

@@ -1,5 +1,6 @@
 // Runs of the examples with their outputs, locally and on a server.
 import type { AnyEntity } from "@flyte-ts/sdk";
+import { mock, type Mock } from "@flyte-ts/sdk/testing";
 import { hello } from "./flows/hello.ts";
 import { trainingWorkflow } from "./flows/train.ts";
 import { attributes } from "./flows/graphs/attributes.ts";
@@ -12,11 +13,13 @@ import { maps, mapsOfPlans } from "./flows/graphs/maps.ts";
 import { order } from "./flows/graphs/order.ts";
 import { dashed, plans } from "./flows/graphs/plans.ts";
 import { caching } from "./flows/tasks/caching.ts";
+import { containers, shout } from "./flows/tasks/containers.ts";
 import { failures, patient } from "./flows/tasks/failures.ts";
 import { settings } from "./flows/tasks/settings.ts";
 import { files } from "./flows/types/files.ts";
 import { schemas } from "./flows/types/schemas.ts";
 import { values } from "./flows/types/values.ts";
+import { normalise, peak, references } from "./mixed/references.ts";
 
 export interface ExampleCase {
   /** Module and export, as they are registered. */
@@ -29,6 +32,8 @@ export interface ExampleCase {
   readonly error?: string;
   /** Answers of gates. */
   readonly signals?: Readonly<Record<string, unknown>>;
+  /** Stand in local runs for what runs on a server alone. */
+  readonly mocks?: readonly Mock[];
 }
 
 const everything = {
@@ -99,4 +104,18 @@ export const CASES: readonly ExampleCase[] = [
   { name: "tasks.failures.patient", entity: patient, inputs: { x: -2 }, error: "-2 is negative" },
   { name: "tasks.caching.caching", entity: caching, inputs: { x: 3 }, outputs: { first: 9, second: 9 } },
   { name: "tasks.settings.settings", entity: settings, inputs: {}, outputs: { colour: "blue", labelled: "labelled" } },
+  {
+    name: "tasks.containers.containers",
+    entity: containers,
+    inputs: { text: "quiet" },
+    outputs: "QUIET",
+    mocks: [mock(shout, ({ text }) => ({ loud: text.toUpperCase() }))],
+  },
+  {
+    name: "references.references",
+    entity: references,
+    inputs: { values: [1, 3, 2] },
+    outputs: { scaled: [0, 1, 0.5], peak: Math.sqrt(1.5) },
+    mocks: [mock(normalise, () => [0, 1, 0.5]), mock(peak, () => Math.sqrt(1.5))],
+  },
 ];
