@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FlyteClient } from "@flyte-ts/client";
+import { suspendProcess } from "@flyte-ts/testing";
 import { pluginHelloSubject } from "@flyte-ts/bus-contract";
 import { NodePhase } from "@flyte-ts/domain/phase";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -114,7 +115,7 @@ test("the pod of a workflow whose resource becomes invalid is deleted without a 
 test("the pod of an invalid workflow that is aborted is deleted", async () => {
   const id = await startSleeping(await registerShellWorkflow(client, "aborted", oneSleepNode({})));
   const propellers = broken.stack.pids("propeller");
-  for (const pid of propellers) process.kill(pid, "SIGSTOP");
+  await Promise.all(propellers.map(suspendProcess));
   try {
     await broken.patchResource(id, { spec: { nodes: 5 }, status: "running" });
     await client.admin.terminateExecution({ id, cause: "nonsense" });

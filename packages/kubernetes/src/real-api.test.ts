@@ -20,7 +20,7 @@ describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();
       expect((await client.get(NAMESPACES, { name: "flytesnacks-development" }))?.metadata.uid).toBe(metadata.uid);
-      kubernetes.pause();
+      await kubernetes.pause();
       await expect(client.get(NAMESPACES, { name: "default" })).rejects.toBeInstanceOf(KubeError);
       kubernetes.resume();
       expect(await client.get(NAMESPACES, { name: "default" })).toBeDefined();

@@ -16,6 +16,7 @@ export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type PostgresFixtureOptions, type ServerFixture } from "./server/servers.js";
 export { type NatsCluster, natsClusterFixture, type NatsMember } from "./server/nats-cluster.js";
 export { startServiceProcess } from "./server/service-process.js";
+export { suspendProcess } from "./server/suspend-process.js";
 export { testWatchdog } from "./server/test-watchdog.js";
 export { type IssuerKey, signToken, type TokenIssuer, tokenIssuer } from "./server/token-issuer.js";
 export { type WebhookResponse, type ReceivedPost, type WebhookReceiver, webhookReceiver } from "./server/webhook-receiver.js";

@@ -13,6 +13,7 @@ import {
 } from "@flyte-ts/test-servers";
 import { type LocalServer } from "@flyte-ts/local-servers";
 import type { ServerFixture } from "./servers.js";
+import { suspendProcess } from "./suspend-process.js";
 import { testWatchdog } from "./test-watchdog.js";
 
 /** A real kube-apiserver with its own etcd, without nodes. */
@@ -24,8 +25,8 @@ export interface KubernetesFixture extends ServerFixture {
   readonly ca: string;
   /** Process id of the API server; a restart changes it. */
   pid(): number;
-  /** Suspends the process (SIGSTOP): connections stay open and nothing answers. */
-  pause(): void;
+  /** Suspends the process: connections stay open and nothing answers. */
+  pause(): Promise<void>;
   resume(): void;
   readonly etcd: {
     readonly url: string;
@@ -130,7 +131,7 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
     token,
     ca,
     pid: () => api.pid,
-    pause: () => void process.kill(api.pid, "SIGSTOP"),
+    pause: () => suspendProcess(api.pid),
     resume: () => void process.kill(api.pid, "SIGCONT"),
     kill: () => api.kill(),
     restart: async () => {
