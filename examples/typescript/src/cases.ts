@@ -12,7 +12,7 @@ import { gates } from "./flows/graphs/gates.ts";
 import { maps, mapsOfPlans } from "./flows/graphs/maps.ts";
 import { order } from "./flows/graphs/order.ts";
 import { dashed, plans } from "./flows/graphs/plans.ts";
-import { caching } from "./flows/tasks/caching.ts";
+import { caching, contents } from "./flows/tasks/caching.ts";
 import { containers, shout } from "./flows/tasks/containers.ts";
 import { failures, patient } from "./flows/tasks/failures.ts";
 import { settings } from "./flows/tasks/settings.ts";
@@ -103,6 +103,7 @@ export const CASES: readonly ExampleCase[] = [
   { name: "tasks.failures.failures", entity: failures, inputs: { x: -1 }, error: "-1 is negative" },
   { name: "tasks.failures.patient", entity: patient, inputs: { x: -2 }, error: "-2 is negative" },
   { name: "tasks.caching.caching", entity: caching, inputs: { x: 3 }, outputs: { first: 9, second: 9 } },
+  { name: "tasks.caching.contents", entity: contents, inputs: { text: "four" }, outputs: { first: 4, second: 4 } },
   { name: "tasks.settings.settings", entity: settings, inputs: {}, outputs: { colour: "blue", labelled: "labelled" } },
   {
     name: "tasks.containers.containers",

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CASES } from "./cases.ts";
 import { guarded } from "./flows/graphs/branches.ts";
 import { references } from "./mixed/references.ts";
-import { caching, slow } from "./flows/tasks/caching.ts";
+import { caching, contents, slow } from "./flows/tasks/caching.ts";
 import { containers } from "./flows/tasks/containers.ts";
 import { failures, flaky, notify } from "./flows/tasks/failures.ts";
 import { fit, getData, trainingWorkflow } from "./flows/train.ts";
@@ -64,6 +64,14 @@ describe("runs", () => {
       ["second", true],
     ]);
     await expect(slow.run({ x: 5, label: "" })).resolves.toBe(25);
+  });
+
+  test("files of equal content hit the cache", async () => {
+    const { nodes } = await runLocal(contents, { text: "some text" });
+    expect(nodes.filter(({ id }) => id === "first" || id === "second").map(({ id, cached }) => [id, cached])).toEqual([
+      ["first", false],
+      ["second", true],
+    ]);
   });
 
   test("a reference needs a mock", async () => {

@@ -15,6 +15,9 @@ export const nightly = launchPlan(sentence, {
   maxParallelism: 5,
 });
 
+/** A schedule of fixed length; `--activate` activates it. */
+export const hourly = launchPlan(sentence, { fixed: { by: " " }, schedule: { every: "1h" } });
+
 /** A fixed input cannot be given again. */
 export const dashed = launchPlan(sentence, { fixed: { by: "-" } });
 

@@ -10,7 +10,7 @@ export const configured = task(
     retries: 1,
     timeout: "5m",
     interruptible: false,
-    resources: { request: { cpu: "100m", memory: "100Mi" }, limit: { cpu: 1, memory: "500Mi" } },
+    resources: { request: { cpu: "100m", memory: "100Mi" }, limit: { cpu: 1, memory: "500Mi" }, sharedMemory: "16Mi" },
     env: { COLOUR: "blue" },
     deck: true,
   },

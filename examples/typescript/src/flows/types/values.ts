@@ -5,7 +5,7 @@ export const Everything = t.object(
   {
     count: t.int,
     size: t.bigint,
-    rate: t.float,
+    rate: t.annotated(t.float, { unit: "1/s" }),
     name: t.string,
     on: t.boolean,
     at: t.datetime,
