@@ -55,8 +55,6 @@ const LARGE_BATCH = 6;
  */
 export class BatchPublisher {
   readonly #queues = new Map<string, PendingPublish[]>();
-  /** Number of queued messages of all subjects. */
-  #queued = 0;
   #inFlight = 0;
   #draining = false;
   #onCapacity: (() => void) | undefined;
@@ -77,7 +75,6 @@ export class BatchPublisher {
       const queue = this.#queues.get(subject);
       if (queue === undefined) this.#queues.set(subject, [pending]);
       else queue.push(pending);
-      this.#queued++;
       if (this.#draining) return;
       this.#draining = true;
       this.#scheduleDrain();
@@ -94,7 +91,10 @@ export class BatchPublisher {
 
   /** True while a further turn makes small batches larger, and delays no large ones. */
   get #mayGather(): boolean {
-    return this.#inFlight >= BUSY_IN_FLIGHT && this.#queued < LARGE_BATCH * this.#queues.size;
+    if (this.#inFlight < BUSY_IN_FLIGHT) return false;
+    let queued = 0;
+    for (const { length } of this.#queues.values()) queued += length;
+    return queued < LARGE_BATCH * this.#queues.size;
   }
 
   async #drain(): Promise<void> {
@@ -146,7 +146,6 @@ export class BatchPublisher {
       }
       this.#queues.delete(subject);
       const messages = pending.splice(0, count);
-      this.#queued -= count;
       if (pending.length > 0) this.#queues.set(subject, pending);
       return messages;
     }
