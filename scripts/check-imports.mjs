@@ -69,7 +69,7 @@ const TABLE = {
   "packages/messaging": [...infrastructure, "async", "input-limits"],
   "packages/blobstore": [...infrastructure, "async"],
   "packages/outbound": [],
-  "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
+  "packages/rpc": [...infrastructure, "async", "idl", "http-policy", "input-limits"],
   "packages/auth": ["async", "idl", "rpc"],
   "packages/client": ["async", "idl", "rpc", "compiler"],
   "packages/sdk": ["idl", "domain", "compiler"],

@@ -63,6 +63,10 @@ export interface GrpcIntake {
   readonly interceptor: ServerInterceptor;
   /** Returns the intake of a call, once its handler runs. */
   of(metadata: Metadata): Intake | undefined;
+  /** Returns true when the caller has cancelled the call or is gone. */
+  isCancelled(metadata: Metadata): boolean;
+  /** Returns the connection of a call, as a key. */
+  connectionOf(metadata: Metadata): object;
   /**
    * Records that the request of a call is complete, or that the next message of its stream is
    * awaited.
@@ -102,7 +106,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
    * waiting.
    */
   const wait = (call: BaseCall): boolean => {
-    const refused = unanswered.add(call, call.stream.session ?? call, performance.now());
+    const refused = unanswered.add(call, connectionOf(call, call), performance.now());
     if (refused !== undefined)
       refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls are waiting for their request body; try again"));
     return refused !== call;
@@ -155,6 +159,11 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   return {
     interceptor,
     of: (metadata) => calls.get(metadata)?.intake,
+    isCancelled: (metadata) => {
+      const { stream } = callOf(metadata) ?? {};
+      return stream !== undefined && (stream.closed || stream.destroyed);
+    },
+    connectionOf: (metadata) => connectionOf(callOf(metadata), metadata),
     complete: (metadata) => {
       const call = callOf(metadata);
       if (call !== undefined) unanswered.delete(call);
@@ -165,6 +174,11 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
     },
     refuse,
   };
+}
+
+/** Returns the session of a call, or the substitute once the connection is closed. */
+function connectionOf(call: BaseCall | undefined, substitute: object): object {
+  return call?.stream.session ?? substitute;
 }
 
 function policyRefusal(policy: HttpPolicy, call: BaseCall): RpcError | undefined {

@@ -7,7 +7,9 @@ import { createDispatch, streamsIn, streamsOut, type Dispatch, type DispatchOpti
 import type { BaseCall, GrpcIntake, GrpcMethod } from "./grpc-intake.js";
 import { errorStatus } from "./grpc-trailer.js";
 import { requestIdOf } from "../request-id.js";
-import { type RpcError, toRpcError } from "../rpc-error.js";
+import type { ConnectionLimits } from "../server/connection-limits.js";
+import { Code } from "../code.js";
+import { RpcError, toRpcError } from "../rpc-error.js";
 import type { CallContext, ServedService } from "../service.js";
 
 // Messages cross grpc-js as bytes. It would answer INTERNAL when its decode hook throws, but a
@@ -22,6 +24,7 @@ export interface GrpcServiceOptions extends DispatchOptions {
    */
   readonly intake: GrpcIntake;
   readonly methods: Map<string, GrpcMethod>;
+  readonly connectionLimits: ConnectionLimits;
 }
 
 /** Adds a service to a grpc-js server. */
@@ -53,6 +56,12 @@ export function addService(server: Server, served: ServedService, options: GrpcS
       decode,
       dispatch,
       awaits: (metadata) => options.intake.awaits(metadata),
+      runUnary: (metadata, task) =>
+        options.connectionLimits.run(options.intake.connectionOf(metadata), () => {
+          // The call may have been cancelled while it waited for others of its connection.
+          if (options.intake.isCancelled(metadata)) throw new RpcError(Code.CANCELLED, "the caller has cancelled the call");
+          return task();
+        }),
       stallTimeoutMs: options.stallTimeoutMs,
     }) as HandleCall;
   }
@@ -66,6 +75,8 @@ interface HandledMethod {
   readonly dispatch: Dispatch;
   /** Records that the next message of a stream is awaited. */
   readonly awaits: (metadata: Metadata) => void;
+  /** Runs a call with one answer within the limit of its connection. */
+  readonly runUnary: <T>(metadata: Metadata, task: () => Promise<T>) => Promise<T>;
   readonly stallTimeoutMs: number;
 }
 
@@ -77,7 +88,14 @@ type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer
  * The four kinds of grpc-js handlers: with a callback for one answer, else a stream to end or
  * destroy.
  */
-function handlerOf({ method, decode, dispatch, awaits, stallTimeoutMs }: HandledMethod): (call: Call, callback: Callback) => void {
+function handlerOf({
+  method,
+  decode,
+  dispatch,
+  awaits,
+  runUnary,
+  stallTimeoutMs,
+}: HandledMethod): (call: Call, callback: Callback) => void {
   const encode = (message: Message | EncodedMessage): Buffer => {
     const bytes = message instanceof EncodedMessage ? message.bytes : toBinary(method.output, message);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -94,7 +112,7 @@ function handlerOf({ method, decode, dispatch, awaits, stallTimeoutMs }: Handled
     return (call, callback) => {
       const context = grpcContext(method, call);
       const response = async (): Promise<Buffer> => encode(await dispatch.unary(await request(call, context), context));
-      response().then(
+      runUnary(call.metadata, response).then(
         (bytes) => {
           returnId(call, context);
           callback(null, bytes);

@@ -1,5 +1,6 @@
 import { connect as connectTcp } from "node:net";
 import { once } from "node:events";
+import { constants } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ProjectListRequestSchema, ProjectRegisterRequestSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
@@ -294,6 +295,46 @@ describe("requests in flight", () => {
       code: Code.RESOURCE_EXHAUSTED,
       message: expect.stringMatching(/needs more/),
     });
+  });
+});
+
+describe("many calls of one connection", () => {
+  const empty = frame(Buffer.alloc(0));
+
+  test("wait for each other, while a call of another connection is processed at once", async () => {
+    const { port, call, hold, handled } = await start({ maxConcurrentCalls: 2 });
+    const held = Promise.withResolvers<void>();
+    hold(held.promise);
+    const calls = Array.from({ length: 5 }, () => call(LIST, empty));
+    await expect.poll(() => handled.length).toBe(2);
+    const other = openSession(port);
+    closing.push(() => other.destroy());
+    const stream = openStream(other, REGISTER);
+    const end = streamEnd(stream);
+    stream.end(empty);
+    await expect.poll(() => handled.at(-1)).toBe("registerProject");
+    expect(handled).toHaveLength(3);
+    held.resolve();
+    expect(await Promise.all([...calls, end])).toEqual(Array.from({ length: 6 }, () => expect.objectContaining({ code: 0 })));
+    expect(handled).toHaveLength(6);
+  });
+
+  test("are not processed when they were cancelled while they waited", async () => {
+    const { session, call, hold, handled } = await start({ maxConcurrentCalls: 1 });
+    const held = Promise.withResolvers<void>();
+    hold(held.promise);
+    const first = call(LIST, empty);
+    await expect.poll(() => handled.length).toBe(1);
+    const cancelled = openStream(session, REGISTER);
+    cancelled.end(empty);
+    const last = call(CREATE, empty);
+    cancelled.close(constants.NGHTTP2_CANCEL);
+    await once(cancelled, "close");
+    // The server acknowledges the ping after it has read the cancellation.
+    await new Promise<void>((resolve, reject) => session.ping((error) => (error === null ? resolve() : reject(error))));
+    held.resolve();
+    expect([await first, await last]).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(handled).toEqual(["listProjects", "createWorkflow"]);
   });
 });
 

@@ -19,6 +19,7 @@ import { sharedBudget } from "../intake/intake.js";
 import { DEFAULT_MAX_MESSAGE_BYTES, type RequestLimits, uniformLimits } from "../intake/request-limits.js";
 import { RpcError } from "../rpc-error.js";
 import type { Interceptor, ServedService } from "../service.js";
+import { ConnectionLimits } from "./connection-limits.js";
 import { sniff } from "./sniff-protocol.js";
 import { createTlsListener, type TlsFiles } from "./tls-listener.js";
 import { UnansweredCalls } from "./unanswered-calls.js";
@@ -63,6 +64,11 @@ export interface RpcServerOptions {
    * connection with the most is refused.
    */
   readonly maxUnanswered?: number;
+  /**
+   * Maximum of unary gRPC calls of a connection that are processed at the same time, default 32;
+   * further ones wait.
+   */
+  readonly maxConcurrentCalls?: number;
   /** Maximum of connections; default 10,000. */
   readonly maxConnections?: number;
   /** Accepts requests by host and origin; default: the rules of a loopback listener. */
@@ -104,6 +110,8 @@ const MAX_STREAMS = 1_000;
 const IDLE_CONNECTION_MS = 600_000;
 const REQUEST_MS = 30_000;
 const MAX_UNANSWERED = 2_048;
+/** More than the connections to a database: one client can use them all. */
+const MAX_CONCURRENT_CALLS = 32;
 const MAX_CONNECTIONS = 10_000;
 /**
  * Time for the head of an HTTP/1.1 request, from its first byte or the end of the previous request.
@@ -124,10 +132,12 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     requestMs = REQUEST_MS,
     headersMs = HEADERS_MS,
     maxUnanswered = MAX_UNANSWERED,
+    maxConcurrentCalls = MAX_CONCURRENT_CALLS,
     maxConnections = MAX_CONNECTIONS,
     streamStallTimeoutMs: stallTimeoutMs = DEFAULT_STALL_TIMEOUT_MS,
     httpPolicy = createHttpPolicy({ listenAddress: "127.0.0.1" }),
   } = options;
+  const connectionLimits = new ConnectionLimits(maxConcurrentCalls);
   const unanswered = new UnansweredCalls<BaseCall>(maxUnanswered);
   const methods = new Map<string, GrpcMethod>();
   const intake = createGrpcIntake(methods, { limits, budget, guard, httpPolicy, unanswered, contextOf: contextBeforeHandler, statusOf });
@@ -155,7 +165,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   const offered = services.filter((served) => served.implementation).map((served) => served.service);
   const reflection = createReflection([...offered, health.served.service]);
   const served = [...services, health.served, ...reflection];
-  for (const each of served) addService(grpc, each, { logger, interceptors, guard, stallTimeoutMs, intake, methods });
+  for (const each of served) addService(grpc, each, { logger, interceptors, guard, stallTimeoutMs, intake, methods, connectionLimits });
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   let draining = false;
   const gateway = createGateway({

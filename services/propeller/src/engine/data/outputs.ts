@@ -1,4 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { encodeMessage } from "@flyte-ts/proto-codec";
 import { type BoundInputs, resolveBindings } from "@flyte-ts/domain/binding";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd/status";
@@ -147,7 +148,7 @@ export function writeOutputs(
 
 /** Encoded size of a literal map, bytes. */
 export function sizeOf(literals: LiteralMap): number {
-  return toBinary(LiteralMapSchema, literals).length;
+  return encodeMessage(LiteralMapSchema, literals).length;
 }
 
 /** True when outputs may be sent and kept by value. */
