@@ -36,6 +36,10 @@ const PARTS = {
   "api-faults": { files: ["conformance/src/faults/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
   "bus-cluster": { files: ["packages/messaging/src/server/cluster.test.ts"], environment: { BUS_CLUSTER_ROUNDS: "5" } },
   "control-plane-faults": { files: ["conformance/src/faults/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  "postgres-failover": {
+    files: ["conformance/src/faults/postgres-failover.test.ts"],
+    environment: { POSTGRES_FAILOVER_ROUNDS: "5" },
+  },
   "complete-ends": { files: ["conformance/src/consistency/consistency.test.ts"], environment: { COMPLETE_ENDS: "full" } },
   "data-planes": { files: ["conformance/src/faults/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
   "rolling-upgrade": { files: ["conformance/src/operations/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },

@@ -46,6 +46,8 @@ export interface ControlPlaneOptions {
   readonly admin?: object;
   /** Further settings of each propeller. */
   readonly propeller?: object;
+  /** Starts the database. Default: one server, whose commits survive a crash. */
+  readonly postgres?: () => Promise<ServerFixture>;
   /** Task plugins of each data plane. */
   readonly plugins?: readonly TaskPlugin[];
   /** Replicas of each propeller and task plugin. Default: 1. */
@@ -85,6 +87,7 @@ export async function startControlPlane(
     plugins: pluginNames = [own ? "pod" : "echo"],
     dataPlaneReplicas = 1,
     blobs = join(folder, "blobs"),
+    postgres: startDatabase = () => postgresFixture({ durable: true }),
     prepare,
     kubernetes,
   } = options;
@@ -98,7 +101,7 @@ export async function startControlPlane(
     return part;
   };
   try {
-    const [postgres, nats] = await Promise.all([onStop(postgresFixture({ durable: true })), onStop(natsFixture())]);
+    const [postgres, nats] = await Promise.all([onStop(startDatabase()), onStop(natsFixture())]);
     const commits = await onStop(startCommitFaultProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };

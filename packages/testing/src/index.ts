@@ -14,6 +14,7 @@ export { type SchemaSnapshot, schemaSnapshot } from "./schema/schema-snapshot.js
 export { schemaText } from "./schema/schema-text.js";
 export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type PostgresFixtureOptions, type ServerFixture } from "./server/servers.js";
+export { replicatedPostgresFixture } from "./server/replicated-postgres.js";
 export { type NatsCluster, natsClusterFixture, type NatsMember } from "./server/nats-cluster.js";
 export { startServiceProcess } from "./server/service-process.js";
 export { suspendProcess } from "./server/suspend-process.js";

@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly port?: number;
   /** False trades durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
+  /** Further settings of the server, by name. */
+  readonly settings?: Readonly<Record<string, string>>;
   /**
    * Ends the server when this process exits, even when it is killed. Default: the server keeps
    * running.
@@ -41,7 +43,14 @@ export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "d
  * random, kept beside the data, and replaced when it is lost. A server left over from a killed
  * caller is stopped first.
  */
-export async function startPostgres({ dataDir, port, durable = true, watchdog, signal }: PostgresOptions): Promise<LocalServer> {
+export async function startPostgres({
+  dataDir,
+  port,
+  durable = true,
+  settings: ownSettings,
+  watchdog,
+  signal,
+}: PostgresOptions): Promise<LocalServer> {
   const binaries = await findPostgresBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
@@ -67,6 +76,7 @@ export async function startPostgres({ dataDir, port, durable = true, watchdog, s
     jit: "off",
     log_min_messages: "warning",
     ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    ...ownSettings,
   };
   const args = ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])];
   const { command, args: serverArgs, uid, gid } = dropPrivileges(binaries.postgres, args, [data, binaries.postgres]);
@@ -135,7 +145,9 @@ interface StartingServer {
 async function waitUntilAccepting(data: string, { server, signal }: StartingServer): Promise<void> {
   const file = join(data, "postmaster.pid");
   for (let waited = 0; waited < RECOVERY_TIMEOUT_MS && signal?.aborted !== true; waited += 10) {
-    if (existsSync(file) && readFileSync(file, "utf8").split("\n")[7]?.trim() === "ready") return;
+    const status = existsSync(file) ? readFileSync(file, "utf8").split("\n")[7]?.trim() : undefined;
+    // A standby accepts reads only.
+    if (status === "ready" || status === "standby") return;
     const exit = await Promise.race([server.ended, sleep(10)]);
     if (exit !== undefined) throw new ServerStartError(`${exit} during recovery`);
   }
