@@ -7,6 +7,7 @@ import { measureLive } from "./console/measure-live.js";
 import { measureLog } from "./console/measure-log.js";
 import { measurePageTimes } from "./console/measure-pages.js";
 import { seedGraph } from "./console/seed-graph.js";
+import { measureFloor } from "./floor/measure-floor.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
@@ -17,7 +18,7 @@ import { measureRate, newestNames } from "./rate/measure-rate.js";
 import { groupComparison, groupRuns, recordResults, writeTable } from "./results/record.js";
 import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
-import { type Measurement, runWorkload } from "./run-workload.js";
+import { type Measurement, register, runWorkload } from "./run-workload.js";
 import { measureTypeScript } from "./typescript/measure-typescript.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { workflowName } from "./workflows.js";
@@ -44,6 +45,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
                                     state is kept in DIR, and what an earlier run has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
+       npm run bench -- [--repeat R] floor LEAVES
+  floor LEAVES                      compares a fan-out of LEAVES tasks with the least that it costs with these servers: a
+                                    request and an event per leaf over JetStream, and a row
        npm run bench -- typescript TASKS
   typescript TASKS                  runs a chain of TypeScript tasks on a stack with spare processes, then on one without:
                                     their outputs must be equal
@@ -125,6 +129,7 @@ async function run(): Promise<number> {
   }
   if (positionals[0] === "watch") return measureWatchers();
   if (positionals[0] === "console") return measurePages();
+  if (positionals[0] === "floor") return measureAboveFloor();
   if (positionals[0] === "typescript") return measureTasks();
   if (positionals[0] === "console-log") return measureLines();
   if (positionals[0] === "console-live") return measureChanges();
@@ -203,6 +208,31 @@ async function measureChanges(): Promise<number> {
     }
   }
   return 0;
+}
+
+/** Measures the floor and a fan-out on a new stack in turn, and prints the ratios. */
+async function measureAboveFloor(): Promise<number> {
+  const [leaves = 0] = numericArgs(1, 1);
+  let failed = 0;
+  for (let turn = 0; turn < Number(values.repeat ?? 3); turn++) {
+    const floor = await measureFloor(leaves);
+    print({ floor });
+    failed += await withManagedStack("local", async ({ endpoint: at, dataDir }) => {
+      const stack = new StackMemory(dataDir);
+      const options = { ...target, endpoint: at, topology: "fan-out" as const, taskKind: "echo" as const, executions: 1, sleepSeconds: 1 };
+      await runWorkload({ ...options, size: 1_000 });
+      const registering = createFlyteClient({ endpoint: at });
+      await register(registering, { ...options, size: leaves }).finally(() => registering.close());
+      const before = stack.cpuParts();
+      const result = await runWorkload({ ...options, size: leaves });
+      const cpu = Object.fromEntries(Object.entries(stack.cpuParts()).map(([name, seconds]) => [name, seconds - (before[name] ?? 0)]));
+      const cpuSeconds = Object.values(cpu).reduce((sum, part) => sum + part, 0);
+      print({ fanOut: { leaves, seconds: result.seconds, failed: result.failed, cpu, cpuSeconds } });
+      print({ ratio: { seconds: result.seconds / floor.seconds, cpuSeconds: cpuSeconds / floor.cpuSeconds } });
+      return result.failed;
+    });
+  }
+  return failed > 0 ? 1 : 0;
 }
 
 async function measureTasks(): Promise<number> {

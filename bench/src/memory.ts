@@ -21,12 +21,13 @@ const SAMPLE_INTERVAL_MS = 1_000;
 /** Time for memory to decrease after the work, ms. */
 const SETTLE_TIMEOUT_MS = 20_000;
 
-/** Processes of the local stack whose folder is `data`; Linux only. */
-export class StackMemory {
+/** A process and its descendants; Linux only. */
+export class ProcessTree {
   readonly #root: number;
 
-  constructor(data: string) {
-    this.#root = Number(readFileSync(join(data, "stack.pid"), "utf8").trim().split("\n")[0]);
+  /** @param root process id */
+  constructor(root: number) {
+    this.#root = root;
   }
 
   read(): MemoryUse {
@@ -42,7 +43,7 @@ export class StackMemory {
     return { total: Math.round(total), parts };
   }
 
-  /** Processor time of the live processes since their start, s. */
+  /** Processor time of the processes and of their ended children since their start, s. */
   cpuSeconds(): number {
     return Object.values(this.cpuParts()).reduce((sum, part) => sum + part, 0);
   }
@@ -53,7 +54,7 @@ export class StackMemory {
     for (const pid of this.#pids()) {
       const fields = afterName(readProc(pid, "stat"));
       const name = programOf(pid);
-      parts[name] = (parts[name] ?? 0) + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+      parts[name] = (parts[name] ?? 0) + fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
     }
     return parts;
   }
@@ -91,6 +92,13 @@ export class StackMemory {
     const pids = [this.#root];
     for (const pid of pids) pids.push(...(children.get(pid) ?? []));
     return pids;
+  }
+}
+
+/** Processes of the local stack whose folder is `data`; Linux only. */
+export class StackMemory extends ProcessTree {
+  constructor(data: string) {
+    super(Number(readFileSync(join(data, "stack.pid"), "utf8").trim().split("\n")[0]));
   }
 }
 
