@@ -18,7 +18,7 @@ const DIRECTIONS = {
   events: ["platform", "registry", "clusters", "executions"],
   dispatch: ["platform", "registry", "clusters", "executions", "events"],
   identity: ["platform"],
-  automation: ["platform", "registry", "executions", "identity"],
+  automation: ["platform", "registry", "clusters", "executions", "identity"],
   overview: ["platform", "registry", "executions", "automation"],
   search: ["platform", "registry", "executions"],
   console: [],

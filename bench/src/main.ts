@@ -19,6 +19,7 @@ import { groupComparison, groupRuns, recordResults, writeTable } from "./results
 import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
 import { type Measurement, register, runWorkload } from "./run-workload.js";
+import { measureSoak } from "./soak/measure-soak.js";
 import { measureTypeScript } from "./typescript/measure-typescript.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { workflowName } from "./workflows.js";
@@ -45,6 +46,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
                                     state is kept in DIR, and what an earlier run has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
+       npm run bench -- [--keep SECONDS] soak EXECUTIONS
+  soak EXECUTIONS                   runs EXECUTIONS chains of three tasks through one stack, with retention, and prints
+                                    latencies, memory and the size of the database for each tenth
        npm run bench -- [--repeat R] floor LEAVES
   floor LEAVES                      compares a fan-out of LEAVES tasks with the least that it costs with these servers: a
                                     request and an event per leaf over JetStream, and a row
@@ -82,6 +86,7 @@ const { values, positionals } = parseArgs({
     record: { type: "boolean", default: false },
     table: { type: "boolean", default: false },
     sleep: { type: "string", default: "1" },
+    keep: { type: "string", default: "120" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
     events: { type: "boolean", default: false },
@@ -94,6 +99,16 @@ const { values, positionals } = parseArgs({
   },
 });
 
+/** Deletes ended executions often, and faster than they are created. */
+const SOAK_BACKEND = {
+  ...LOCAL_BACKEND,
+  env: {
+    FLYTE_TS_ADMIN_RETENTION__SWEEPSECONDS: "10",
+    FLYTE_TS_ADMIN_RETENTION__GRACESECONDS: "10",
+    FLYTE_TS_ADMIN_RETENTION__BLOBSPERSECOND: "1000000",
+    FLYTE_TS_ADMIN_RETENTION__CONCURRENCY: "16",
+  },
+};
 /** Workloads of a comparison without arguments. */
 const DEFAULT_WORKLOADS = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
 /**
@@ -129,6 +144,7 @@ async function run(): Promise<number> {
   }
   if (positionals[0] === "watch") return measureWatchers();
   if (positionals[0] === "console") return measurePages();
+  if (positionals[0] === "soak") return measureLongRun();
   if (positionals[0] === "floor") return measureAboveFloor();
   if (positionals[0] === "typescript") return measureTasks();
   if (positionals[0] === "console-log") return measureLines();
@@ -208,6 +224,22 @@ async function measureChanges(): Promise<number> {
     }
   }
   return 0;
+}
+
+async function measureLongRun(): Promise<number> {
+  const [executions = 0] = numericArgs(1, 1);
+  if (executions % 10 !== 0) exitWithUsage();
+  const own = await startManagedStack(SOAK_BACKEND, data);
+  try {
+    await sleep(WARMUP_DELAY_MS);
+    const { dataDir } = own;
+    const options = { ...target, endpoint: own.endpoint, dataDir, executions, keepSeconds: Number(values.keep) };
+    const counts = await measureSoak({ ...options, onTenth: print });
+    print(counts);
+    return new Set([executions, ...Object.values(counts)]).size === 1 ? 0 : 1;
+  } finally {
+    await own.stop();
+  }
 }
 
 /** Measures the floor and a fan-out on a new stack in turn, and prints the ratios. */

@@ -1,6 +1,8 @@
 import { finishAuditEntry, insertAuditEntry } from "../../identity/index.js";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
-import { type ClaimedRow, type QueueHandler, requeue } from "../../platform/index.js";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { type ClaimedRow, namespaceOf, type QueueHandler, requeue } from "../../platform/index.js";
 import {
   deleteChildRows,
   deleteExecutionRows,
@@ -19,6 +21,7 @@ import { readTrees } from "./tree.js";
 import { deleteFinishedDeliveries } from "../store/deliveries.js";
 
 export interface DeletionDeps extends Pick<AutomationDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
+  readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
   readonly sleep: (ms: number) => Promise<void>;
   readonly metrics: RetentionMetrics;
 }
@@ -36,6 +39,7 @@ interface ClaimedDeletion extends executionIds.ExecutionName, ClaimedRow {
   readonly byPolicy: boolean;
   readonly requestedBy: string;
   readonly rawOutputPrefix: string;
+  readonly cluster: string;
 }
 
 /** Processes the deletions that are due. */
@@ -74,6 +78,7 @@ async function claimDeletions({ db, clock, config }: DeletionDeps, limit: number
     domain: row.domain,
     name: row.name,
     rawOutputPrefix: row.raw_output_prefix || config.storage.rawOutputPrefix,
+    cluster: row.cluster,
   }));
 }
 
@@ -93,7 +98,9 @@ async function verifyDeletable({ db, logger, metrics, clock }: DeletionDeps, { r
   await deletionQueue.confirmDeletion(db, ids, { root, ...one, now: clock(), keepsRawOutputs: cached.has(root) });
 }
 
-/** Deletes blobs, then child rows, then the row, so that an interrupted deletion can resume. */
+/**
+ * Deletes blobs, the resource, child rows, then the row, so that an interrupted deletion can resume.
+ */
 async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promise<void> {
   const { blobs, config, sleep, metrics, logger } = deps;
   const folder: FolderDeps = {
@@ -112,9 +119,25 @@ async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promis
   if (!one.keepsRawOutputs && !(await hasNameCollision(deps, one))) {
     for await (const prefix of rawFoldersOf(deps, one)) deleted += await deleteFolder(folder, prefix);
   }
+  await deleteResource(deps, one);
   await deleteRows(deps, one, deleted);
   metrics.executions.inc({ by: one.byPolicy ? "policy" : "request" });
   logger.info({ execution: nameOf(one), blobs: deleted }, "execution deleted");
+}
+
+/**
+ * Deletes the FlyteWorkflow of the execution, if it is still there. A failure does not stop the
+ * deletion, since the data plane may be gone: propeller deletes resources of ended executions after
+ * a day.
+ */
+async function deleteResource({ clusters, config, logger }: DeletionDeps, one: ClaimedDeletion): Promise<void> {
+  const cluster = findCluster(clusters as readonly Cluster[], one.cluster);
+  const namespace = namespaceOf(config.namespaceTemplate, one.project, one.domain);
+  try {
+    await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: one.name, propagation: "Background" });
+  } catch (error) {
+    logger.warn({ execution: nameOf(one), error: String(error) }, "the resource of a deleted execution stays until propeller deletes it");
+  }
 }
 
 /**

@@ -54,6 +54,7 @@ export class KeptExecutions {
   deps(changes: Partial<DeletionDeps> = {}): DeletionDeps {
     return {
       db: this.db,
+      clusters: [],
       blobs: this.blobs,
       config: this.config,
       clock: () => this.now,

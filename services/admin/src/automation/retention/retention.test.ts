@@ -45,6 +45,28 @@ async function finish(): Promise<void> {
   while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
 }
 
+test("the resource of a deleted execution is deleted from its data plane, and a data plane that fails does not keep the execution", async () => {
+  await kept.make({ name: "e1" });
+  await kept.make({ name: "e2" });
+  const deleted: string[] = [];
+  const cluster = {
+    name: "",
+    weight: 1,
+    kube: {
+      delete: (_: unknown, { namespace, name }: { readonly namespace?: string | undefined; readonly name: string }) => {
+        deleted.push(`${namespace}/${name}`);
+        return name === "e2" ? Promise.reject(new Error("no such host")) : Promise.resolve(true);
+      },
+    },
+  };
+  await remove("e1");
+  await remove("e2");
+  later(61);
+  while ((await workOnce(createDeletionHandler(kept.deps({ clusters: [cluster] })), 10)) > 0);
+  expect(deleted.toSorted()).toEqual(["p-development/e1", "p-development/e2"]);
+  expect(await kept.rows()).toEqual([]);
+});
+
 test("an execution is deleted with its rows, its blobs and its child executions only", async () => {
   const root = await kept.make({ name: "e1" });
   const child = await kept.make({ name: "c1", parent: root });

@@ -56,6 +56,8 @@ export interface DueDeletionRow {
   readonly domain: string;
   readonly name: string;
   readonly raw_output_prefix: string | null;
+  /** Name of the data plane; empty for the only one. */
+  readonly cluster: string;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function claimDueDeletions(
           ORDER BY available_at, execution_id LIMIT $3 FOR UPDATE SKIP LOCKED)
         RETURNING *)
       SELECT e.id, t.root_id, t.confirmed, t.keeps_raw_outputs, t.by_policy, t.requested_by, t.attempts, e.execution_project AS project,
-        e.execution_domain AS domain, e.execution_name AS name,
+        e.execution_domain AS domain, e.execution_name AS name, e.cluster,
         e.launch #>> '{config,rawOutputDataConfig,outputLocationPrefix}' AS raw_output_prefix
       FROM claimed t JOIN executions e ON e.id = t.execution_id`,
     values: [now, leaseEnd, limit],
