@@ -20,36 +20,64 @@ describe("after a restart", () => {
   let clock: ManualTime;
   let ended: boolean;
   let finished: FinishedAttempts<KubeObject>;
+  const removed: (string | undefined)[] = [];
+  /** Time of the deletion that is not due yet, ms. */
+  const deleteDue = () =>
+    finished.deleteDue(key, (uid) => {
+      removed.push(uid);
+      return Promise.resolve();
+    });
   const appears = (object: KubeObject) => finished.onEvent(key, { type: "added", object, previous: undefined });
 
   beforeEach(() => {
     clock = new ManualTime();
     ended = false;
+    removed.length = 0;
     const creations = new UnsettledCreations({ clock });
     creations.takeOver();
     finished = new FinishedAttempts({ clock, creations, hasEnded: () => ended });
     finished.add(key, request);
   });
 
-  it("an ended object is deleted after the time in which another of its name may be created", () => {
+  it("an ended object is deleted after the time in which another of its name may be created", async () => {
     ended = true;
-    expect(finished.deferDeletion(key, objectOf("1"))).toBe(clock.now() + CREATION_SETTLES_WITHIN_MS);
-    expect(finished.obsolete(key)).toEqual({ uid: "1", dueAtMs: clock.now() + CREATION_SETTLES_WITHIN_MS });
-    finished.deleted(key);
-    expect(finished.obsolete(key)).toBeUndefined();
+    const dueAtMs = clock.now() + CREATION_SETTLES_WITHIN_MS;
+    expect(finished.deferDeletion(key, objectOf("1"))).toBe(dueAtMs);
+    expect(await deleteDue()).toBe(dueAtMs);
+    expect(removed).toEqual([]);
+    await clock.advance(CREATION_SETTLES_WITHIN_MS);
+    expect(await deleteDue()).toBeUndefined();
+    expect(removed).toEqual(["1"]);
+    expect(finished.isObsolete(key)).toBe(false);
+  });
+
+  it("an object stays obsolete when its deletion fails", async () => {
+    appears(objectOf("2"));
+    await expect(finished.deleteDue(key, () => Promise.reject(new Error("unavailable")))).rejects.toThrow("unavailable");
+    expect(finished.isObsolete(key)).toBe(true);
+  });
+
+  it("an object that appears during the deletion of another is deleted next", async () => {
+    appears(objectOf("2"));
+    const replace = () => Promise.resolve(appears(objectOf("3")));
+    expect(await finished.deleteDue(key, replace)).toBe(clock.now());
+    expect(await deleteDue()).toBeUndefined();
+    expect(removed).toEqual(["3"]);
   });
 
   it("an object that runs is deleted at once", () => {
     expect(finished.deferDeletion(key, objectOf("1"))).toBeUndefined();
   });
 
-  it("an object that appears is deleted at once, and forgotten when it is gone", () => {
+  it("an object that appears is deleted at once, and forgotten when it is gone", async () => {
     const late = objectOf("2");
     expect(appears(late)).toBe(true);
-    expect(finished.obsolete(key)).toEqual({ uid: "2", dueAtMs: clock.now() });
+    expect(await deleteDue()).toBeUndefined();
+    expect(removed).toEqual(["2"]);
+    expect(appears(late)).toBe(true);
     expect(finished.onEvent(key, { type: "modified", object: late, previous: late })).toBe(false);
     finished.onEvent(key, { type: "deleted", object: late, previous: late });
-    expect(finished.obsolete(key)).toBeUndefined();
+    expect(finished.isObsolete(key)).toBe(false);
   });
 
   it("an object that replaces another between two lists is deleted", () => {

@@ -12,7 +12,7 @@ export interface FinishedAttemptsDeps<T extends KubeObject> {
 }
 
 /** An object to delete. */
-export interface ObsoleteObject {
+interface ObsoleteObject {
   readonly uid: string | undefined;
   /** Earliest time of the deletion, ms. */
   readonly dueAtMs: number;
@@ -79,12 +79,27 @@ export class FinishedAttempts<T extends KubeObject> {
     return true;
   }
 
-  obsolete(key: string): ObsoleteObject | undefined {
-    return this.#obsolete.get(key);
+  /** True while an object of the attempt is to be deleted. */
+  isObsolete(key: string): boolean {
+    return this.#obsolete.has(key);
   }
 
-  /** Notes that the deletion of the obsolete object was accepted. */
-  deleted(key: string): void {
+  /**
+   * Deletes the obsolete object if it is due.
+   *
+   * @param remove - deletes the object with this uid
+   * @returns the time of the deletion, ms, when that is in the future; else undefined
+   */
+  async deleteDue(key: string, remove: (uid: string | undefined) => Promise<unknown>): Promise<number | undefined> {
+    const obsolete = this.#obsolete.get(key);
+    if (obsolete === undefined) return undefined;
+    const { uid, dueAtMs } = obsolete;
+    if (dueAtMs > this.deps.clock.now()) return dueAtMs;
+    await remove(uid);
+    // Meanwhile another object may have appeared.
+    const next = this.#obsolete.get(key);
+    if (next !== obsolete) return next?.dueAtMs;
     this.#obsolete.delete(key);
+    return undefined;
   }
 }

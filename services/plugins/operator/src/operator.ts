@@ -39,18 +39,15 @@ export interface JobContent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Pods or a resource that may go on running after the end of a job. */
-export type Leftover =
-  /** Pods of any job that ended. */
-  | { readonly kind: "pods" }
-  /** A resource of a failed job; the operator keeps that of a successful one for a time. */
-  | {
-      readonly kind: "resource";
-      readonly ref: ResourceRef;
-      readonly name: string;
-      /** True for pods that the resource starts. */
-      owns(pod: Pod): boolean;
-    };
+/** Pods that may go on running after the end of a job. */
+export interface Leftover {
+  /** Resource that starts these pods, and is deleted in their place. Default: the pods are. */
+  readonly resource?: { readonly ref: ResourceRef; readonly name: string };
+  /** True: a successful job keeps them for a time; its operator deletes them. */
+  readonly outlivesSuccess: boolean;
+  /** True for pods that belong to it. */
+  owns(pod: Pod): boolean;
+}
 
 /** A kind of resource that an operator runs, and the task type that becomes such a resource. */
 export interface Operator {

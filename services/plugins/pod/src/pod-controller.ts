@@ -22,7 +22,7 @@ import {
   requireAttemptObject,
   trimPod,
 } from "@flyte-ts/pod-task";
-import { FinishedAttempts, type ObsoleteObject, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
+import { FinishedAttempts, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
 import { podName } from "@flyte-ts/pod-task/warm";
@@ -330,8 +330,7 @@ export class PodController {
 
   /** Reports the state that follows from a pod's change, or deletes an obsolete pod. */
   async #reconcilePod(key: string): Promise<void> {
-    const obsolete = this.#finished.obsolete(key);
-    if (obsolete !== undefined) return this.#deleteObsolete(key, obsolete);
+    if (await this.#deleteObsolete(key)) return;
     if (this.#finished.has(key) || this.#creating.has(key)) return;
     const pod = this.#watched(key);
     const deletedPod = this.#deletedUnreported.get(key);
@@ -341,22 +340,27 @@ export class PodController {
       if (pod !== undefined) await this.#publish(pod, request);
       else if (deletedPod !== undefined) await this.#publishDeleted(deletedPod, request);
     } catch (error) {
-      if (!(error instanceof RetryLater)) throw error;
-      if (error.status !== undefined) await this.#host?.publishStatus(request, error.status);
-      this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
+      if (error instanceof RetryLater && error.status !== undefined) await this.#host?.publishStatus(request, error.status);
+      this.#retryLater(key, error);
     }
   }
 
-  async #deleteObsolete(key: string, { uid, dueAtMs }: ObsoleteObject): Promise<void> {
-    if (dueAtMs > this.#now()) return this.#queue.addAt(key, dueAtMs);
+  /** False when the pod is not obsolete. */
+  async #deleteObsolete(key: string): Promise<boolean> {
+    if (!this.#finished.isObsolete(key)) return false;
     const [namespace = "", generatedName = ""] = key.split("/");
     try {
-      await this.#delete({ namespace, generatedName }, uid);
-      this.#finished.deleted(key);
+      const dueAtMs = await this.#finished.deleteDue(key, (uid) => this.#delete({ namespace, generatedName }, uid));
+      if (dueAtMs !== undefined) this.#queue.addAt(key, dueAtMs);
     } catch (error) {
-      if (!(error instanceof RetryLater)) throw error;
-      this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
+      this.#retryLater(key, error);
     }
+    return true;
+  }
+
+  #retryLater(key: string, error: unknown): void {
+    if (!(error instanceof RetryLater)) throw error;
+    this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
   }
 
   async #publish(pod: Pod, request: TaskRequest): Promise<void> {

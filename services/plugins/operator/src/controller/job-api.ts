@@ -62,10 +62,10 @@ export class JobApi {
     }
   }
 
-  /** Deletes a resource of the job; one that is gone already is no error. */
-  async deletePart(ref: JobRef, part: ResourceRef, name: string): Promise<void> {
+  /** Deletes a resource of the job. False when it does not exist. */
+  async deletePart(ref: JobRef, { ref: part, name }: { readonly ref: ResourceRef; readonly name: string }): Promise<boolean> {
     try {
-      await this.deps.client.delete(part, { namespace: nameOf(ref).namespace, name });
+      return await this.deps.client.delete(part, { namespace: nameOf(ref).namespace, name });
     } catch (error) {
       throw asRetryLater(error);
     }

@@ -187,6 +187,19 @@ describe("JobController", () => {
     expect([...world.api.objects.keys()]).toEqual([world.keyOf(), `pods/p-development/${world.nameOf()}-worker-0`]);
   });
 
+  it("reports the failure of a job that is deleted while its workers are stopped", async () => {
+    await send(DesiredState.RUN);
+    world.setPod("master-0", { phase: "Running", state: { running: {} } });
+    world.setPod("worker-0", { phase: "Failed", state: { terminated: { exitCode: 1, finishedAt: "2026-01-01T00:00:01Z" } } });
+    await status({ conditions: [condition("Failed", { reason: "PyTorchJobFailed", message: "failed" })] });
+    world.api.remove(world.keyOf());
+    await settlePromises();
+    expect(told().at(-1)?.[0]).not.toBe("FAILED");
+    await clock.advance(10_000);
+    expect(error()).toMatchObject({ code: "DownstreamSystemError" });
+    expect(told().filter(([phase]) => phase === "FAILED")).toHaveLength(1);
+  });
+
   describe("a Ray job with a cluster", () => {
     const cluster = () => world.api.at("rayclusters/p-development/cluster-1");
     const end = (jobStatus: string) =>
@@ -207,6 +220,15 @@ describe("JobController", () => {
       await clock.advance(2_000);
       expect(error()).toMatchObject({ code: "TaskFailedWithError", message: expect.stringContaining("status 1") });
       expect([...world.api.objects.keys()]).toEqual([world.keyOf(), `pods/p-development/${world.nameOf()}-submitter`]);
+    });
+
+    it("loses it also when the head is gone, which KubeRay would replace", async () => {
+      world.setPod("head-0", { phase: "Failed", state: { terminated: { exitCode: 137, finishedAt: "2026-01-01T00:00:01Z" } } });
+      await end("STOPPED");
+      expect(told().at(-1)?.[0]).not.toBe("FAILED");
+      await clock.advance(10_000);
+      expect(cluster()).toBeUndefined();
+      expect(told().at(-1)?.[0]).toBe("FAILED");
     });
 
     it("keeps it after its success", async () => {

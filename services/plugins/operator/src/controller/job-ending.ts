@@ -35,11 +35,18 @@ export interface EndStatus {
  */
 export class JobEnding {
   readonly #pending = new Map<string, PendingEnd>();
+  /** Failed jobs whose pods still run. */
+  readonly #stopping = new Set<string>();
 
   constructor(private readonly deps: JobEndingDeps) {}
 
   has({ key }: JobRef): boolean {
     return this.#pending.has(key);
+  }
+
+  /** True while the failure of a job is not reported, since its pods still run. */
+  isStopping({ key }: JobRef): boolean {
+    return this.#stopping.has(key);
   }
 
   requestOf({ key }: JobRef): TaskRequest | undefined {
@@ -79,22 +86,35 @@ export class JobEnding {
    * a retry may follow.
    */
   async stopLeftover(ref: JobRef, status: TerminalStatus, leftover: Leftover): Promise<EndStatus> {
-    if (leftover.kind === "resource" && status.phase !== "FAILED") return { status, recheck: false };
-    const pods = this.deps.podsOf(ref);
-    const active = activePods(leftover.kind === "pods" ? pods : pods.filter((pod) => leftover.owns(pod)));
-    const unstopped = active.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (leftover.kind === "pods") await this.deps.api.deletePods(unstopped);
-    else if (unstopped.length > 0) await this.deps.api.deletePart(ref, leftover.ref, leftover.name);
-    if (active.length === 0 || status.phase !== "FAILED") return { status, recheck: false };
+    const hasFailed = status.phase === "FAILED";
+    if (!hasFailed && leftover.outlivesSuccess) return { status, recheck: false };
+    const active = activePods(this.deps.podsOf(ref)).filter((pod) => leftover.owns(pod));
+    const existed = await this.#stop(ref, leftover, active);
+    if (!hasFailed || (active.length === 0 && !existed)) {
+      this.#stopping.delete(ref.key);
+      return { status, recheck: false };
+    }
+    this.#stopping.add(ref.key);
     return { status: waiting("RUNNING", status, `${active.length} of its pods still run`), recheck: true };
+  }
+
+  /**
+   * Deletes the resource of the pods, or the pods. True when the resource existed: the watch may
+   * not have delivered pods that it has just started.
+   */
+  async #stop(ref: JobRef, { resource }: Leftover, active: readonly Pod[]): Promise<boolean> {
+    if (resource !== undefined) return this.deps.api.deletePart(ref, resource);
+    await this.deps.api.deletePods(active.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
+    return false;
   }
 
   forget({ key }: JobRef): void {
     this.#pending.delete(key);
+    this.#stopping.delete(key);
   }
 
-  #finish({ key }: JobRef, { status }: PendingEnd): EndStatus {
-    this.#pending.delete(key);
+  #finish(ref: JobRef, { status }: PendingEnd): EndStatus {
+    this.forget(ref);
     return { status, recheck: false };
   }
 }

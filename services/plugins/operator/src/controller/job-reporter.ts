@@ -2,7 +2,7 @@ import type { Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type InformerEvent, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import { objectMissingFailure } from "@flyte-ts/pod-task";
-import type { FinishedAttempts, ObsoleteObject } from "@flyte-ts/pod-task/creations";
+import type { FinishedAttempts } from "@flyte-ts/pod-task/creations";
 import { type PluginHost, RetryLater, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JobStatusReader } from "../job/job-status-reader.js";
@@ -99,7 +99,8 @@ export class JobReporter {
     if (records.isFinished(ref) || (records.requestOf(ref, object) === undefined && !ending.has(ref))) return;
     if (type === "deleted") {
       // The deletion of a job whose end was reported is garbage collection, not a change to report.
-      if (!ending.has(ref) && (reader.hasResult(object) || this.#endedLongAgo(ref, object))) return;
+      const isReported = reader.hasResult(object) && !ending.isStopping(ref);
+      if (!ending.has(ref) && (isReported || this.#endedLongAgo(ref, object))) return;
       if (!ending.has(ref)) records.lose(ref, object);
     } else {
       records.foundAgain(ref);
@@ -148,9 +149,8 @@ export class JobReporter {
 
   /** Reports the status that follows from a change. */
   async #report(ref: JobRef): Promise<void> {
-    const { records, ending, watch, host, finished } = this.deps;
-    const obsolete = finished.obsolete(ref.key);
-    if (obsolete !== undefined) return this.#deleteObsolete(ref, obsolete);
+    const { records, ending, watch, host } = this.deps;
+    if (await this.#deleteObsolete(ref)) return;
     if (records.isFinished(ref) || this.#creating.has(ref.key)) return;
     const job = watch.jobs.get(ref);
     const lost = records.lostJob(ref);
@@ -165,15 +165,17 @@ export class JobReporter {
     }
   }
 
-  async #deleteObsolete(ref: JobRef, { uid, dueAtMs }: ObsoleteObject): Promise<void> {
-    const { finished, api, clock } = this.deps;
-    if (dueAtMs > clock.now()) return this.#queue.addAt(ref.key, dueAtMs);
+  /** False when the job is not obsolete. */
+  async #deleteObsolete(ref: JobRef): Promise<boolean> {
+    const { finished, api } = this.deps;
+    if (!finished.isObsolete(ref.key)) return false;
     try {
-      await api.delete(ref, uid);
-      finished.deleted(ref.key);
+      const dueAtMs = await finished.deleteDue(ref.key, (uid) => api.delete(ref, uid));
+      if (dueAtMs !== undefined) this.#queue.addAt(ref.key, dueAtMs);
     } catch (error) {
       this.#retryLater(ref, error);
     }
+    return true;
   }
 
   #retryLater({ key }: JobRef, error: unknown): void {

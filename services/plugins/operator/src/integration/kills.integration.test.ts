@@ -17,6 +17,9 @@ const { OPERATOR_KILLS } = process.env;
 // too slowly for the short form.
 const isKilled = ({ taskTypes }: OperatorSet) => OPERATOR_KILLS !== undefined || !taskTypes.includes("dask");
 const sets = canRun ? (await findOperatorSets()).filter(isKilled) : [];
+const together = (operators: readonly OperatorSet[]) => ({ title: operators.map(({ title }) => title).join(", "), operators });
+/** Operators that run at once; in the long form each has the machine for itself. */
+const groups = OPERATOR_KILLS === undefined ? [together(sets)] : sets.map((set) => together([set]));
 const ROUNDS = Number(OPERATOR_KILLS ?? 4);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 2 ** 31);
 /** Longest time between a request and the kill, ms: a job starts, and ends, within it. */
@@ -54,17 +57,17 @@ const ENDS: readonly End[] = [
   },
 ];
 
-describe.skipIf(sets.length === 0)(`the service is killed at random times (KILL_SEED=${SEED})`, () => {
+describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random times (KILL_SEED=${SEED}): $title`, ({ operators }) => {
   let service: PluginProcess;
   const random = seededRandom(SEED);
   const stops: (() => Promise<unknown>)[] = [];
   /** Uids of the resources of each name. */
   const uids = new Map<string, Set<string>>();
-  const types = sets.flatMap(({ taskTypes }) => taskTypes.slice(0, 1));
+  const types = operators.flatMap(({ taskTypes }) => taskTypes.slice(0, 1));
 
   beforeAll(async () => {
     service = await startPluginProcess(types);
-    for (const set of sets) {
+    for (const set of operators) {
       for (const definition of set.definitions) await service.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
       await vi.waitUntil(async () => (await Promise.all(set.definitions.map(isServed))).every(Boolean), PATIENCE);
       stops.push(await set.start(service));

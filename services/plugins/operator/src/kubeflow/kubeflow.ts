@@ -36,7 +36,7 @@ function kubeflowOperator({ taskType, kind, plural, buildSpec }: Kind): Operator
     workersWriteErrors: true,
     build: (request, pods) => ({ spec: buildSpec(request, pods) }),
     status: kubeflowStatus,
-    leftover: () => ({ kind: "pods" }),
+    leftover: () => ({ outlivesSuccess: false, owns: () => true }),
     details: ({ status }) => (status === undefined ? {} : { customInfo: withoutReconcileTime(status) }),
     roleOf,
     decides: () => true,

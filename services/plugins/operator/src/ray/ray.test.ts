@@ -156,9 +156,10 @@ describe("the state of a RayJob", () => {
     [{ jobDeploymentStatus: "Running" }, { phase: "RUNNING" }],
     [{ jobDeploymentStatus: "Running", jobStatus: "Failure" }, { phase: "RUNNING" }],
     [{ jobDeploymentStatus: "Running", jobStatus: "SUCCEEDED" }, { kind: "succeeded" }],
+    // KubeRay would replace the cluster of a job whose submitter has not ended.
     [
       { jobDeploymentStatus: "Running", jobStatus: "FAILED" },
-      { kind: "failed", failure: { details: { kind: "USER" } } },
+      { phase: "RUNNING", reason: "the Ray job has ended as FAILED; its submitter still runs" },
     ],
     [{ jobDeploymentStatus: "Suspended" }, { phase: "QUEUED", reason: "Suspended" }],
     [{ jobDeploymentStatus: "Complete" }, { kind: "succeeded" }],

@@ -49,7 +49,11 @@ function details(job: Job, state: JobState, { dashboardURLTemplate }: RaySetting
 function leftover(job: Job, { shutdownAfterJobFinishes }: RaySettings): Leftover | undefined {
   const { rayClusterName: name = "" } = rayStatusOf(job);
   if (!shutdownAfterJobFinishes || name === "") return undefined;
-  return { kind: "resource", ref: CLUSTERS, name, owns: ({ metadata: { labels } }) => labels?.[NODE_TYPE] !== undefined };
+  return {
+    resource: { ref: CLUSTERS, name },
+    outlivesSuccess: true,
+    owns: ({ metadata: { labels } }) => labels?.[NODE_TYPE] !== undefined,
+  };
 }
 
 function roleOf({ metadata: { labels = {} } }: Pod): string {

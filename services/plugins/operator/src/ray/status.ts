@@ -18,9 +18,10 @@ export function rayStatusOf(job: Job): RayStatus {
 }
 
 /**
- * Derives the state of a RayJob. The end of Ray's own job takes precedence over that of the
- * resource, which waits for the submitter. Other values of `jobStatus` are ignored: KubeRay copies
- * error documents of the API server there.
+ * Derives the state of a RayJob. The success of Ray's own job takes precedence over the end of the
+ * resource, which waits for the submitter. A failure does not: until the resource has ended, KubeRay
+ * replaces a cluster that is deleted, and the submitter submits the job to the new one. Other values
+ * of `jobStatus` are ignored: KubeRay copies error documents of the API server there.
  */
 export function rayStatus(job: Job): JobState {
   const status = rayStatusOf(job);
@@ -41,7 +42,7 @@ export function rayStatus(job: Job): JobState {
       return { kind: "succeeded", endedAt };
     case "FAILED":
     case "STOPPED":
-      return { kind: "failed", failure: failure(job, { ...status, reason: status.reason || "AppFailed" }), endedAt };
+      return { kind: "progress", phase: "RUNNING", reason: `the Ray job has ended as ${status.jobStatus}; its submitter still runs` };
     default:
       return progress(status);
   }

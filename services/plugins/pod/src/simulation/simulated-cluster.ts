@@ -268,13 +268,15 @@ export class SimulatedCluster implements KubeClient {
     return after;
   }
 
-  /** The event that a watch with this selector gets. */
+  /**
+   * The event that a watch with this selector gets. A pod that it selects no more is deleted, in its
+   * previous state with the version of the change.
+   */
   #eventOf({ before, after }: Change, labelSelector: string | undefined): WatchEvent<Pod> | undefined {
     const wasSelected = before !== undefined && matches(before, labelSelector);
     if (after !== undefined && matches(after, labelSelector)) return { type: wasSelected ? "MODIFIED" : "ADDED", object: after };
     if (!wasSelected) return undefined;
-    const last = after ?? before;
-    return { type: "DELETED", object: { ...last, metadata: { ...last.metadata, resourceVersion: String(this.#version) } } };
+    return { type: "DELETED", object: { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#version) } } };
   }
 
   #notifyWatchers(change: Change): void {
