@@ -1,7 +1,8 @@
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { beforeEach, expect, test } from "vitest";
+import { createLogger } from "@flyte-ts/telemetry";
+import { beforeEach, expect, test, vi } from "vitest";
 import { Stage } from "./stage.fixture.js";
 
 let stage: Stage;
@@ -44,12 +45,19 @@ test("the end of a deleted task is awaited", async () => {
   expect(stage.history.at(-1)).toBe("ABORTED");
 });
 
-test("a task that ignores DeleteTask counts as aborted after a time, with a reason", async () => {
+test("a task that ignores DeleteTask counts as aborted after a time, with a reason and a warning", async () => {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const warnings = vi.spyOn(logger, "warn");
+  stage = await Stage.start({ logger });
   await stage.send(stage.request());
   stage.toys.deleteStops = false;
   await abort();
   await stage.clock.advance(12_000);
   expect(stage.history.at(-1)).toMatch(/^ABORTED DeleteTask succeeded, but 10000 ms later/);
+  expect(warnings).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ taskType: "toy", reason: expect.stringContaining("still reports the task as running") }),
+    expect.stringContaining("may still run"),
+  );
 });
 
 test("DeleteTask is repeated while the connector is away", async () => {

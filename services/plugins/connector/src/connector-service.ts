@@ -67,6 +67,7 @@ export function connectorService(deps: ConnectorServiceDeps): ConnectorService {
     random,
     logger,
     routes: () => discovery.routes,
+    onAbandoned: metrics?.onAbandoned,
     config: {
       polling: config.polling,
       pollingOfTaskTypes: config.pollingOfTaskTypes,

@@ -7,8 +7,13 @@ interface Observed {
   readonly controller: ConnectorController;
 }
 
+export interface ConnectorMetrics extends Required<Pick<EndpointDeps, "onCall">> {
+  /** Counts an aborted task whose job may still run. */
+  onAbandoned(taskType: string): void;
+}
+
 /** Registers the metrics of endpoints. */
-export function connectorMetrics(registry: Metrics, observed: () => Observed): Required<Pick<EndpointDeps, "onCall">> {
+export function connectorMetrics(registry: Metrics, observed: () => Observed): ConnectorMetrics {
   const gauge = (name: string, help: string, read: (endpoint: Endpoint, controller: ConnectorController) => number) =>
     new Gauge({
       name,
@@ -45,7 +50,14 @@ export function connectorMetrics(registry: Metrics, observed: () => Observed): R
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
     registers: [registry],
   });
+  const abandoned = new Counter({
+    name: "flyte_plugin_connector_abandoned_total",
+    help: "Aborted tasks whose job may still run, since their connector did not stop it",
+    labelNames: ["task_type"],
+    registers: [registry],
+  });
   return {
+    onAbandoned: (taskType) => abandoned.inc({ task_type: taskType }),
     onCall: ({ endpoint, call, code, durationMs }) => {
       calls.inc({ endpoint, call, code });
       seconds.observe({ endpoint, call }, durationMs / 1_000);

@@ -33,7 +33,7 @@ const controller = new JobController({
   config: { ...config.pods, environment: addServiceVariables(config.pods.environment, process.env) },
   ...controllerSettings(config),
 });
-registerJobMetrics(metrics, controller.watch);
+registerJobMetrics(metrics, controller);
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
 // A standby is ready: it has nothing to do.

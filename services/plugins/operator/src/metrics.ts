@@ -1,8 +1,9 @@
 import { Gauge, type Metrics } from "@flyte-ts/telemetry";
-import type { JobWatch } from "./controller/job-watch.js";
+import type { JobController } from "./controller/job-controller.js";
 
 /** Registers the metrics of the operators' resources and pods. */
-export function registerJobMetrics(registry: Metrics, watch: JobWatch): void {
+export function registerJobMetrics(registry: Metrics, controller: Pick<JobController, "watch" | "endingCount">): void {
+  const { watch } = controller;
   new Gauge({
     name: "flyte_plugin_operator_resources",
     help: "Resources of operators that the service follows; a kind without a series is not served by the cluster",
@@ -19,6 +20,14 @@ export function registerJobMetrics(registry: Metrics, watch: JobWatch): void {
     registers: [registry],
     collect() {
       this.set(watch.podCount);
+    },
+  });
+  new Gauge({
+    name: "flyte_plugin_operator_ending",
+    help: "Ended jobs whose end is not reported yet, since their resources or pods still exist",
+    registers: [registry],
+    collect() {
+      this.set(controller.endingCount);
     },
   });
 }

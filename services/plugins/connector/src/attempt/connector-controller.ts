@@ -35,6 +35,8 @@ export interface ConnectorControllerDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly routes: () => Routes;
+  /** Called for an aborted task whose job may still run. */
+  readonly onAbandoned?: ((taskType: string) => void) | undefined;
   readonly config: StepConfig & { readonly stop: StopConfig };
 }
 
@@ -205,6 +207,7 @@ export class ConnectorController {
     const { clock, config } = this.deps;
     const { outputPrefix } = request;
     const recordStop = async (status: Aborted): Promise<Aborted> => {
+      if (status.reason !== undefined) this.#warnOfAbandoned(request, status.reason);
       const stopped = { task: "stopped" as const, attempt: recordedAttempt(request, live?.ownerUid ?? request.owner?.uid ?? "") };
       if (outputPrefix !== "") await orRetryLater(() => this.#records.write(outputPrefix, stopped));
       return status;
@@ -222,6 +225,17 @@ export class ConnectorController {
     const endpoint = this.#context.endpoints.get(task.endpoint);
     const mayHaveEnded = live?.created === undefined;
     return recordStop(await stopTask({ task, endpoint, outputPrefix, tries, mayHaveEnded, config: config.stop, clock }));
+  }
+
+  /** Only people can find and stop what the connector did not. */
+  #warnOfAbandoned(request: TaskRequest, reason: string): void {
+    const { logger, onAbandoned } = this.deps;
+    const taskType = request.template?.type ?? "";
+    logger.warn(
+      { attempt: attemptKey(request), taskType, reason },
+      "the job of an aborted task may still run and cost money: check it in the service that the connector uses",
+    );
+    onAbandoned?.(taskType);
   }
 
   /** Returns the task that an earlier process created for the attempt, if any. */

@@ -10,7 +10,7 @@ import { ATTEMPT_ANNOTATION } from "@flyte-ts/pod-task";
 import { decodeHeartbeat, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { MemoryBus } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { OperatorWorld, OUTPUTS } from "../simulation/operator-world.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -194,8 +194,10 @@ describe("JobController", () => {
     await status({ conditions: [condition("Failed", { reason: "PyTorchJobFailed", message: "failed" })] });
     world.api.remove(world.keyOf());
     await settlePromises();
-    expect(told().at(-1)?.[0]).not.toBe("FAILED");
+    expect(told().at(-1)?.[1]).toContain("its job is being deleted");
+    expect(world.controller?.endingCount).toBe(1);
     await clock.advance(10_000);
+    expect(world.controller?.endingCount).toBe(0);
     expect(error()).toMatchObject({ code: "DownstreamSystemError" });
     expect(told().filter(([phase]) => phase === "FAILED")).toHaveLength(1);
   });
@@ -299,6 +301,21 @@ describe("JobController", () => {
     await clock.advance(10_000);
     expect(told().at(-1)?.[0]).toBe("ABORTED");
     expect(world.api.objects.size).toBe(0);
+  });
+
+  it("an abort says what still exists after its timeout", async () => {
+    await send(DesiredState.RUN);
+    world.setPod("worker-0", { phase: "Running", state: { running: {} } });
+    world.api.faults.push("deleteLost");
+    const warnings = vi.spyOn(world.logger, "warn");
+    await send(DesiredState.ABORT);
+    await clock.advance(125_000);
+    expect(warnings).toHaveBeenCalledWith(
+      expect.objectContaining({ job: expect.stringContaining(world.nameOf()), exists: true, pods: [`${world.nameOf()}-worker-0`] }),
+      "a job or its pods still exist 120 s after the deletion; are the operator for PyTorchJob and the nodes of the pods working?",
+    );
+    await clock.advance(60_000);
+    expect(told().at(-1)?.[0]).toBe("ABORTED");
   });
 
   it("links the logs of each pod by its role, and lists the pods as external resources", async () => {

@@ -1,6 +1,7 @@
 import type { Time } from "@flyte-ts/async";
 import type { Pod } from "@flyte-ts/pod-task";
 import { RetryLater } from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
 import type { ChangeWaiter } from "./change-waiter.js";
 import type { JobApi } from "./job-api.js";
 import { activePods } from "./job-ending.js";
@@ -11,6 +12,7 @@ export interface JobDeletionDeps {
   readonly changes: ChangeWaiter;
   readonly podsOf: (ref: JobRef) => readonly Pod[];
   readonly clock: Time;
+  readonly logger: Pick<Logger, "warn">;
   /** Maximum wait for the deletion of a job and its pods, ms. */
   readonly deletionTimeoutMs: number;
 }
@@ -40,12 +42,30 @@ export class JobDeletion {
   async #waitUntilGone(ref: JobRef, uid: string | undefined): Promise<void> {
     const { api, changes, podsOf, clock, deletionTimeoutMs } = this.deps;
     const deadline = clock.now() + deletionTimeoutMs;
+    let finalizers: readonly string[] = [];
     let exists = uid !== undefined;
     while (exists || activePods(podsOf(ref)).length > 0) {
-      if (clock.now() >= deadline)
-        throw new RetryLater(`${ref.operator.kind} ${ref.jobKey} or a pod of it still exists after its deletion`);
+      if (clock.now() >= deadline) throw this.#stillExists(ref, exists, finalizers);
       await changes.wait(ref.jobKey, POLL_MS);
-      if (exists) exists = (await api.get(ref))?.metadata.uid === uid;
+      if (!exists) continue;
+      const job = await api.get(ref);
+      exists = job?.metadata.uid === uid;
+      finalizers = job?.metadata.finalizers ?? [];
     }
+  }
+
+  /** Names what still exists, since only an operator or a node can remove it. */
+  #stillExists(ref: JobRef, exists: boolean, finalizers: readonly string[]): RetryLater {
+    const { logger, podsOf, deletionTimeoutMs } = this.deps;
+    const { kind } = ref.operator;
+    const pods = activePods(podsOf(ref)).map(({ metadata }) => metadata.name);
+    const seconds = deletionTimeoutMs / 1_000;
+    logger.warn(
+      { job: ref.key, exists, finalizers, pods },
+      `a job or its pods still exist ${seconds} s after the deletion; are the operator for ${kind} and the nodes of the pods working?`,
+    );
+    const job = finalizers.length === 0 ? `${kind} ${ref.jobKey}` : `${kind} ${ref.jobKey} (finalizers: ${finalizers.join(", ")})`;
+    const left = [...(exists ? [job] : []), ...(pods.length > 0 ? [`its pods ${pods.join(", ")}`] : [])];
+    return new RetryLater(`${seconds} s after the deletion, there still are ${left.join(" and ")}`);
   }
 }

@@ -11,6 +11,8 @@ import type { JobRef } from "./job-ref.js";
 export interface PendingEnd {
   readonly request: TaskRequest;
   readonly status: TerminalStatus;
+  /** Phase that is shown until then: an earlier one than the last would not be shown. */
+  readonly phase: ProgressPhase;
   /** Uid of the resource; undefined for one that is gone. */
   readonly uid: string | undefined;
 }
@@ -44,6 +46,11 @@ export class JobEnding {
     return this.#pending.has(key);
   }
 
+  /** Number of ended jobs whose end is not reported yet. */
+  get waitingCount(): number {
+    return new Set([...this.#pending.keys(), ...this.#stopping]).size;
+  }
+
   /** True while the failure of a job is not reported, since its pods still run. */
   isStopping({ key }: JobRef): boolean {
     return this.#stopping.has(key);
@@ -72,10 +79,10 @@ export class JobEnding {
     if (exists && job.metadata.deletionTimestamp === undefined && !(await this.deps.api.delete(ref, job.metadata.uid)) && settled)
       return this.#finish(ref, end);
     if (exists || activePods(this.deps.podsOf(ref)).length > 0)
-      return { status: waiting("INITIALIZING", end.status, "its job is being deleted"), recheck: true };
+      return { status: waiting(end.phase, end.status, "its job is being deleted"), recheck: true };
     if (!settled)
       return {
-        status: waiting("INITIALIZING", end.status, "a creation of its job without an answer may still take effect"),
+        status: waiting(end.phase, end.status, "a creation of its job without an answer may still take effect"),
         recheck: true,
       };
     return this.#finish(ref, end);

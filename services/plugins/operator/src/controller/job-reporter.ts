@@ -3,7 +3,7 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type InformerEvent, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import { objectMissingFailure } from "@flyte-ts/pod-task";
 import type { FinishedAttempts } from "@flyte-ts/pod-task/creations";
-import { type PluginHost, RetryLater, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
+import { type PluginHost, type ProgressPhase, RetryLater, type TaskStatus, type TerminalStatus } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JobStatusReader } from "../job/job-status-reader.js";
 import type { Job } from "../operator.js";
@@ -125,7 +125,8 @@ export class JobReporter {
       return reading.status;
     }
     const { status, premature } = reading;
-    if (premature) return this.#checkAgain(ref, await ending.end(ref, { request, status, uid: job.metadata.uid }));
+    const phase = shownPhase(ref, job);
+    if (premature) return this.#checkAgain(ref, await ending.end(ref, { request, status, phase, uid: job.metadata.uid }));
     const leftover = ref.operator.leftover(job);
     return leftover === undefined ? status : this.#checkAgain(ref, await ending.stopLeftover(ref, status, leftover));
   }
@@ -139,7 +140,7 @@ export class JobReporter {
     const reading = ended ? await reader.read({ operator, job, pods: [] }, request) : undefined;
     const status: TerminalStatus =
       reading?.kind === "ended" ? reading.status : { phase: "FAILED", failure: objectMissingFailure(operator.ref.plural, nameOf(ref)) };
-    return this.#checkAgain(ref, await ending.end(ref, { request, status, uid: undefined }));
+    return this.#checkAgain(ref, await ending.end(ref, { request, status, phase: shownPhase(ref, job), uid: undefined }));
   }
 
   #checkAgain({ key }: JobRef, { status, recheck }: EndStatus): TaskStatus {
@@ -210,4 +211,10 @@ export class JobReporter {
     const endedAt = state.kind === "progress" ? undefined : state.endedAt;
     return endedAt !== undefined && endedAt.getTime() < this.#startedAt - this.deps.reportEndedWithinMs;
   }
+}
+
+/** Phase that users have seen of a job whose end is awaited. */
+function shownPhase({ operator }: JobRef, job: Job): ProgressPhase {
+  const state = operator.status(job, []);
+  return state.kind === "progress" && state.phase !== "RUNNING" ? "INITIALIZING" : "RUNNING";
 }

@@ -69,7 +69,8 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
     service = await startPluginProcess(types);
     for (const set of operators) {
       for (const definition of set.definitions) await service.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
-      await vi.waitUntil(async () => (await Promise.all(set.definitions.map(isServed))).every(Boolean), PATIENCE);
+      // A slow server may not answer in time.
+      await vi.waitFor(() => Promise.all(set.definitions.map(requireServed)), PATIENCE);
       stops.push(await set.start(service));
     }
     for (const type of types) {
@@ -84,9 +85,10 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
     await service?.stop();
   });
 
-  const isServed = async ({ spec }: { readonly spec: object }) => {
+  const requireServed = async ({ spec }: { readonly spec: object }) => {
     const { group, names, versions } = spec as { group: string; names: { kind: string }; versions: { name: string }[] };
-    return (await service.client.findResource(`${group}/${versions[0]?.name}`, names.kind)) !== undefined;
+    const resource = await service.client.findResource(`${group}/${versions[0]?.name}`, names.kind);
+    if (resource === undefined) throw new Error(`the API server does not serve ${names.kind}`);
   };
   const countCreations = (ref: Attempt["operator"]["ref"]): Informer<KubeObject> =>
     createInformer<KubeObject>({

@@ -16,7 +16,6 @@ import { SimulatedApi } from "./simulated-api.js";
 
 const logLinks = [{ name: "Logs", uris: ["https://logs/{{ .podName }}"] }];
 const config = operatorServiceConfig.parse({ nats: { url: "" }, logLinks, warningEvents: false });
-const logger = createLogger({ service: "test", level: "silent" });
 
 export const OUTPUTS = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }));
 
@@ -32,6 +31,7 @@ export class OperatorWorld implements SimulatedEnvironment {
   clock: ManualTime | undefined;
   readonly api = new SimulatedApi(() => this.clock);
   readonly store = new MemoryStore();
+  readonly logger = createLogger({ service: "test", level: "silent" });
   readonly operator: Operator;
   controller: JobController | undefined;
 
@@ -53,7 +53,7 @@ export class OperatorWorld implements SimulatedEnvironment {
       client: this.api,
       store: this.store,
       clock,
-      logger,
+      logger: this.logger,
     });
     return operatorPlugin(this.controller);
   }
