@@ -76,7 +76,13 @@ export class JobController {
     const { jobs } = this.watch;
     const shared = { api: this.#api, podsOf: (ref: JobRef) => this.watch.podsOf(ref) };
     this.#ending = new JobEnding({ ...shared, creations, jobOf: (ref) => jobs.get(ref) });
-    this.#deletion = new JobDeletion({ ...shared, changes: this.#changes, clock: deps.clock, logger: deps.logger, deletionTimeoutMs: deps.deletionTimeoutMs });
+    this.#deletion = new JobDeletion({
+      ...shared,
+      changes: this.#changes,
+      clock: deps.clock,
+      logger: deps.logger,
+      deletionTimeoutMs: deps.deletionTimeoutMs,
+    });
   }
 
   /** Number of ended jobs whose end is not reported yet: their resources or pods still exist. */
