@@ -19,9 +19,9 @@ export function rayStatusOf(job: Job): RayStatus {
 
 /**
  * Derives the state of a RayJob. The success of Ray's own job takes precedence over the end of the
- * resource, which waits for the submitter. A failure does not: until the resource has ended, KubeRay
- * replaces a cluster that is deleted, and the submitter submits the job to the new one. Other values
- * of `jobStatus` are ignored: KubeRay copies error documents of the API server there.
+ * resource, which waits for the submitter. A failure does not: until the resource has ended,
+ * KubeRay replaces a cluster that is deleted, and the submitter submits the job to the new one.
+ * Other values of `jobStatus` are ignored: KubeRay copies error documents of the API server there.
  */
 export function rayStatus(job: Job): JobState {
   const status = rayStatusOf(job);

@@ -269,8 +269,8 @@ export class SimulatedCluster implements KubeClient {
   }
 
   /**
-   * The event that a watch with this selector gets. A pod that it selects no more is deleted, in its
-   * previous state with the version of the change.
+   * The event that a watch with this selector gets. A pod that it selects no more is deleted, in
+   * its previous state with the version of the change.
    */
   #eventOf({ before, after }: Change, labelSelector: string | undefined): WatchEvent<Pod> | undefined {
     const wasSelected = before !== undefined && matches(before, labelSelector);
