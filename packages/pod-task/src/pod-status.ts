@@ -17,6 +17,7 @@ import { type LogLink, logLinks } from "./logs/log-links.js";
 import { derivePodState } from "./status/derive-pod-state.js";
 import { type GracePeriods, joinReasons, type PodState } from "./status/pod-state.js";
 import { lastContainerTransition } from "./status/pod-times.js";
+import { takeOf } from "./warm/reused/attempt-end.js";
 import { asAttemptPod, endedUnassigned, takenAt } from "./warm/taken-pod.js";
 import type { WarningOf } from "./status/warning-events.js";
 
@@ -86,6 +87,8 @@ export class PodStatusReader {
       pluginState: POD_CREATED_STATE,
       ...podName(pod),
       occurredAt: state.occurredAt,
+      // The pod may serve another attempt once this end is stored.
+      ...(takeOf(pod) === undefined ? {} : { cleanup: true }),
     };
     this.#resultCache.set(key, { uid: pod.metadata.uid, status });
     return { status };

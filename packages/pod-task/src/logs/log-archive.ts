@@ -8,6 +8,9 @@ import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { DataStore } from "../result/data-store.js";
 import type { Pod } from "../pod-types.js";
+import { attemptLogTag } from "../warm/reused/log-tag.js";
+import { takeOf } from "../warm/reused/attempt-end.js";
+import { selectTagged } from "./select-tagged.js";
 import { tailBytes } from "./tail-bytes.js";
 
 export interface LogArchiveConfig {
@@ -34,6 +37,15 @@ const TIMEOUT_MS = 30_000;
 /** Name by which admin recognizes such a link; the container's name follows. */
 const LINK_NAME = "Archived log of ";
 
+interface ArchivedContainer {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly uri: string;
+  /** Marks the lines of the attempt in a log of several attempts. */
+  readonly tag: string | undefined;
+}
+
 /**
  * Copies the logs of ended pods beside the attempt's outputs, so that they outlive the pods.
  * Copying starts once the end is known and does not delay its report; only the deletion of the pod
@@ -50,10 +62,12 @@ export class LogArchive {
     const { namespace = "", name } = pod.metadata;
     if (!this.deps.config.enabled) return [];
     const terminated = (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.terminated !== undefined);
+    const tag = takeOf(pod) === undefined ? undefined : attemptLogTag(request);
     const logs = terminated.map(({ name: container }) => ({
       namespace,
       name,
       container,
+      tag,
       uri: `${request.outputPrefix}/logs/${container}.log`,
     }));
     const key = attemptKey(request);
@@ -69,11 +83,12 @@ export class LogArchive {
     await this.#copies.get(attemptKey(request));
   }
 
-  async #copy({ uri, ...log }: { namespace: string; name: string; container: string; uri: string }): Promise<void> {
+  async #copy({ uri, tag, ...log }: ArchivedContainer): Promise<void> {
     const { client, store, config, logger, clock } = this.deps;
     const copyOnce = async () => {
       const parts = client.podLog({ ...log, follow: false, signal: AbortSignal.timeout(TIMEOUT_MS) });
-      await store.put(uri, await tailBytes(parts, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
+      const own = tag === undefined ? parts : selectTagged(parts, tag);
+      await store.put(uri, await tailBytes(own, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
     };
     const isRetryable = (error: unknown) => isTransient(error) || error instanceof BlobUnavailableError;
     try {

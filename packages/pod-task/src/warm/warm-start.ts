@@ -3,8 +3,11 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ObjectMeta } from "@flyte-ts/kubernetes";
 import { PRIMARY_CONTAINER_KEY } from "../build/declared-pod.js";
 import type { Container, EnvVar, Pod } from "../pod-types.js";
+import { ATTEMPT_LABELS, ATTEMPT_VARIABLES } from "./attempt-part.js";
 import { expandWithoutVariables } from "./expand.js";
-import { WARM_ASSIGNMENT_ANNOTATION, WARM_KEY_LABEL } from "./names.js";
+import { WARM_ASSIGNMENT_ANNOTATION, WARM_KEY_LABEL, WARM_MODE_LABEL } from "./names.js";
+import { attemptLogTag } from "./reused/log-tag.js";
+import { REUSED_SUPERVISOR } from "./reused/supervisor.js";
 import { warmEntryPoint } from "./suitable.js";
 import { WARM_SUPERVISOR } from "./supervisor.js";
 
@@ -12,6 +15,8 @@ import { WARM_SUPERVISOR } from "./supervisor.js";
 export interface WarmAssignment {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Marks the lines of the attempt in the log of a reused pod. */
+  readonly tag?: string;
 }
 
 /** A pod divided into the part that exists before its attempt, and the attempt's part. */
@@ -24,8 +29,8 @@ export interface WarmStart {
   readonly metadata: Pick<ObjectMeta, "labels" | "annotations"> & { readonly namespace: string };
   readonly spec: Pod["spec"];
   readonly assignment: WarmAssignment;
-  /** Labels, annotations and owner that a pod gets with its attempt. */
-  readonly taken: Pick<ObjectMeta, "labels" | "annotations" | "ownerReferences">;
+  /** Labels and owner that a pod gets with its attempt. */
+  readonly taken: Pick<ObjectMeta, "labels" | "ownerReferences">;
 }
 
 export interface WarmStartOptions {
@@ -33,6 +38,15 @@ export interface WarmStartOptions {
   readonly python: string;
   /** Time after which an idle pod ends itself, seconds. */
   readonly maxIdleSeconds: number;
+  /** Limits of a pod that serves several attempts. Absent: it serves one. */
+  readonly reuse?: ReuseLimits | undefined;
+}
+
+/** Limits after which a pod serves no further attempt. */
+export interface ReuseLimits {
+  readonly maxAttempts: number;
+  /** Growth of the memory of the pod without an attempt, bytes. */
+  readonly maxGrowthBytes: number;
 }
 
 /** Name of a container that has the name of its attempt in other pods. */
@@ -40,23 +54,6 @@ const CONTAINER = "task";
 const VOLUME = "flyte-warm-pod";
 const FOLDER = "/var/run/flyte-ts/warm-pod";
 const FILE = "assignment";
-/** Labels that name the attempt; all others are part of the key. */
-const ATTEMPT_LABELS: ReadonlySet<string> = new Set(["execution-id", "node-id", "task-name", "workflow-name", "shard-key"]);
-/** Variables that name the attempt; all others are part of the key. */
-const ATTEMPT_VARIABLES: ReadonlySet<string> = new Set([
-  "FLYTE_INTERNAL_EXECUTION_WORKFLOW",
-  "FLYTE_INTERNAL_EXECUTION_ID",
-  "FLYTE_INTERNAL_EXECUTION_PROJECT",
-  "FLYTE_INTERNAL_EXECUTION_DOMAIN",
-  "FLYTE_ATTEMPT_NUMBER",
-  "FLYTE_EXECUTION_URL",
-  "FLYTE_INTERNAL_TASK_PROJECT",
-  "FLYTE_INTERNAL_TASK_DOMAIN",
-  "FLYTE_INTERNAL_TASK_NAME",
-  "FLYTE_INTERNAL_TASK_VERSION",
-  "BATCH_JOB_ARRAY_INDEX_VAR_NAME",
-  "FLYTE_K8S_ARRAY_INDEX",
-]);
 /** Maximum size of an assignment, bytes; Kubernetes allows 256 KiB for all annotations. */
 const MAX_ASSIGNMENT_BYTES = 64 * 1024;
 
@@ -71,7 +68,8 @@ export function warmStart(pod: Pod, request: TaskRequest, options: WarmStartOpti
   const env = divideVariables(container.env ?? []);
   const words = [...(container.command ?? []), ...(container.args ?? [])].map(expandWithoutVariables);
   if (env === undefined || words.includes(undefined)) return undefined;
-  const assignment: WarmAssignment = { command: words as string[], env: env.attempt };
+  const tag = options.reuse === undefined ? {} : { tag: attemptLogTag(request) };
+  const assignment: WarmAssignment = { command: words as string[], env: env.attempt, ...tag };
   if (Buffer.byteLength(JSON.stringify(assignment)) > MAX_ASSIGNMENT_BYTES) return undefined;
   const name = container.name === request.generatedName ? CONTAINER : container.name;
   const spec = {
@@ -83,16 +81,17 @@ export function warmStart(pod: Pod, request: TaskRequest, options: WarmStartOpti
   const primary = { [PRIMARY_CONTAINER_KEY]: name };
   const annotations = { ...pod.metadata.annotations, ...primary };
   const { project, domain } = request.id?.nodeExecutionId?.executionId ?? {};
-  const place = [request.namespace, project, domain];
+  const { executionIdentity = "", iamRole = "", k8sServiceAccount = "" } = request.securityContext?.runAs ?? {};
+  const place = [request.namespace, project, domain, executionIdentity, iamRole, k8sServiceAccount];
+  const mode: Record<string, string> = options.reuse === undefined ? {} : { [WARM_MODE_LABEL]: "reused" };
   const key = hashOf([place, labels.common, annotations, spec]);
   return {
     key,
-    metadata: { namespace: request.namespace, labels: { ...labels.common, [WARM_KEY_LABEL]: key }, annotations },
+    metadata: { namespace: request.namespace, labels: { ...labels.common, ...mode, [WARM_KEY_LABEL]: key }, annotations },
     spec,
     assignment,
     taken: {
       labels: labels.attempt,
-      annotations: { [WARM_ASSIGNMENT_ANNOTATION]: JSON.stringify(assignment) },
       ...(pod.metadata.ownerReferences === undefined ? {} : { ownerReferences: pod.metadata.ownerReferences }),
     },
   };
@@ -141,13 +140,20 @@ function supervised(
   { entry, names, options }: { readonly entry: string; readonly names: readonly string[]; readonly options: WarmStartOptions },
 ): Container {
   const { args: _, ...rest } = container;
+  const { reuse } = options;
   const settings = [entry, names.toSorted().join(","), `${FOLDER}/${FILE}`, String(options.maxIdleSeconds)];
+  if (reuse !== undefined) settings.push(String(reuse.maxAttempts), String(reuse.maxGrowthBytes), sharedFolders(container).join(":"));
   return {
     ...rest,
     // Kubelets would replace `$$` and `$(`, which the program does not contain.
-    command: [options.python, "-c", WARM_SUPERVISOR, ...settings],
+    command: [options.python, "-c", reuse === undefined ? WARM_SUPERVISOR : REUSED_SUPERVISOR, ...settings],
     volumeMounts: [...(container.volumeMounts ?? []), { name: VOLUME, mountPath: FOLDER, readOnly: true }],
   };
+}
+
+/** Folders in which an attempt could leave files for the next: every user may write to them. */
+function sharedFolders({ volumeMounts = [] }: Container): readonly string[] {
+  return ["/tmp", "/var/tmp", "/dev/shm", ...volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath)];
 }
 
 function hashOf(value: unknown): string {

@@ -1,10 +1,10 @@
-import { PREPARED_INTERPRETER } from "./prepared-interpreter.js";
+import { PREPARED_INTERPRETER } from "../prepared-interpreter.js";
 
 /**
  * Python program of a warm pod that serves several attempts, one after the other. Arguments: entry
  * point of flytekit, names of the attempt's variables, file of the assignment, lifetime in seconds,
  * maximum number of attempts, maximum growth in bytes, folders in which attempts could leave files.
- * Needs the standard library alone. No pod runs it yet.
+ * Needs the standard library alone.
  *
  * It imports flytekit once, with placeholders for the attempt's variables. Each assignment runs in
  * a fork: a session of its own, with a working folder and a folder for temporary files that are
@@ -303,7 +303,7 @@ class Supervisor:
                 log.write(text if len(text) <= 4096 else json.dumps({**end, "message": ""}).encode())
 
     def await_acknowledgement(self, take, end):
-        ended, repeats, seen = time.monotonic(), list(REPEATS), stamp(self.file)
+        ended, repeats, seen = time.monotonic(), list(REPEATS), ()
         while True:
             time.sleep(POLL)
             now = stamp(self.file)
@@ -327,7 +327,7 @@ class Supervisor:
         started, kills = time.time(), oom_kills()
         self.log.mark(start=take, at=started)
         clean = self.folders is not None and self.folders.reset()
-        code, aborted, left = self.follow(*self.fork(assigned), take)
+        code, aborted, left = (143, True, False) if assigned.get("abort") else self.follow(*self.fork(assigned), take)
         finished = time.time()
         message = ""
         with contextlib.suppress(OSError):
@@ -424,7 +424,7 @@ class Supervisor:
         with contextlib.suppress(AttributeError, OSError):
             process = os.pidfd_open(pid)
             poll.register(process, select.POLLIN)
-        seen, aborted_at, told = stamp(self.file), None, False
+        seen, aborted_at, told = (), None, False
         while status is None:
             for descriptor, _ in poll.poll(POLL * 1000):
                 if descriptor in open_pipes and not self.copy(descriptor):

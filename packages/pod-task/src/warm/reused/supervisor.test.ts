@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { REUSED_SUPERVISOR } from "./reused-supervisor.js";
-import { WARM_IDLE_EXIT_CODE } from "./supervisor.js";
-import { attempt, canRunSupervisors, ENTRYPOINT, loaded, observations, python, ToyFlytekit } from "./toy-flytekit.fixture.js";
+import { REUSED_SUPERVISOR } from "./supervisor.js";
+import { WARM_IDLE_EXIT_CODE } from "../supervisor.js";
+import { attempt, canRunSupervisors, ENTRYPOINT, loaded, observations, python, ToyFlytekit } from "../toy-flytekit.fixture.js";
 
 interface End {
   readonly end: string;

@@ -1,0 +1,32 @@
+import { ATTEMPT_ANNOTATION } from "../../create/attempt-annotation.js";
+import type { Pod } from "../../pod-types.js";
+import { ATTEMPT_LABELS } from "../attempt-part.js";
+import { WARM_ASSIGNMENT_ANNOTATION, WARM_POOL_ANNOTATION, WARM_STATE_LABEL, WARM_TAKEN_ANNOTATION } from "../names.js";
+
+/**
+ * Builds the merge patch that makes a reused pod idle after its attempt: nothing of the attempt
+ * stays. It succeeds for this version alone, so that it never frees the pod of a later attempt.
+ */
+export function freePatch({ metadata: { uid, resourceVersion } }: Pod, pool: string): object {
+  return {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: { ...Object.fromEntries([...ATTEMPT_LABELS].map((name) => [name, null])), [WARM_STATE_LABEL]: "idle" },
+      annotations: {
+        [ATTEMPT_ANNOTATION]: null,
+        [WARM_TAKEN_ANNOTATION]: null,
+        [WARM_ASSIGNMENT_ANNOTATION]: null,
+        [WARM_POOL_ANNOTATION]: pool,
+      },
+      ownerReferences: [],
+    },
+  };
+}
+
+/** Builds the merge patch that asks the supervisor of a reused pod to end the attempt. */
+export function abortPatch({ metadata: { uid, resourceVersion, annotations } }: Pod): object {
+  const assignment = JSON.parse(annotations?.[WARM_ASSIGNMENT_ANNOTATION] ?? "{}") as object;
+  const aborted = JSON.stringify({ ...assignment, abort: true });
+  return { metadata: { uid, resourceVersion, annotations: { [WARM_ASSIGNMENT_ANNOTATION]: aborted } } };
+}
