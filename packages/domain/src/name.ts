@@ -13,3 +13,4 @@ export { scheduledExecutionName } from "./name/scheduled-execution-name.js";
 export { triggeredExecutionName } from "./name/triggered-execution-name.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
+export { attemptLogTag, readTaggedLine, type TaggedLine } from "./name/attempt-log-tag.js";

@@ -1,4 +1,5 @@
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
+import { attemptLogTag } from "@flyte-ts/domain/name";
 import { KubeError, type PodLogOptions } from "@flyte-ts/kubernetes";
 import { MemoryStore, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
@@ -20,6 +21,7 @@ describe("LogArchive", () => {
   const clock = new ManualTime();
   let store: MemoryStore;
   let failures: KubeError[];
+  let text: string;
   const requests: PodLogOptions[] = [];
   const archive = (enabled = true) => {
     const client = {
@@ -27,7 +29,8 @@ describe("LogArchive", () => {
         requests.push(options);
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
-        yield await Promise.resolve(Buffer.from("2026-01-02T03:04:05.000000001Z hello\n"));
+        // Chunks end anywhere.
+        for (const part of [text.slice(0, 50), text.slice(50)]) yield await Promise.resolve(Buffer.from(part));
       },
     };
     return new LogArchive({
@@ -43,6 +46,7 @@ describe("LogArchive", () => {
   beforeEach(() => {
     store = new MemoryStore();
     failures = [];
+    text = "2026-01-02T03:04:05.000000001Z hello\n";
     requests.length = 0;
   });
 
@@ -68,6 +72,17 @@ describe("LogArchive", () => {
     logs.archive(pod, request);
     await logs.waitUntilArchived(request);
     expect(kept()).toBe("");
+  });
+
+  it("copies the lines of the attempt alone from the log of a pod that serves several", async () => {
+    const [own, other] = [attemptLogTag(request), attemptLogTag({ ...request, generatedName: "another" })];
+    const lines = [`${other}| theirs`, `${own}= {"start":"7"}`, `${own}| mine`, "untagged", `${own}| last`];
+    text = lines.map((line) => `2026-01-02T03:04:05.000000001Z ${line}\n`).join("");
+    const logs = archive();
+    const annotations = { "flyte.org/warm-taken": "u 2026-01-02T03:04:05Z 7" };
+    logs.archive({ ...pod, metadata: { ...pod.metadata, uid: "u", annotations } }, request);
+    await logs.waitUntilArchived(request);
+    expect(kept()).toBe("2026-01-02T03:04:05.000000001Z mine\n2026-01-02T03:04:05.000000001Z last\n");
   });
 
   it("copies nothing while it is disabled", () => {

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { attemptLogTag } from "@flyte-ts/domain/name";
 import { retry, type RetryOptions, Semaphore, type Time } from "@flyte-ts/async";
 import { type TaskLog, TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -8,9 +9,8 @@ import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { DataStore } from "../result/data-store.js";
 import type { Pod } from "../pod-types.js";
-import { attemptLogTag } from "../warm/reused/log-tag.js";
 import { takeOf } from "../warm/reused/attempt-end.js";
-import { selectTagged } from "./select-tagged.js";
+import { selectTaggedLines } from "./select-tagged-lines.js";
 import { tailBytes } from "./tail-bytes.js";
 
 export interface LogArchiveConfig {
@@ -87,7 +87,7 @@ export class LogArchive {
     const { client, store, config, logger, clock } = this.deps;
     const copyOnce = async () => {
       const parts = client.podLog({ ...log, follow: false, signal: AbortSignal.timeout(TIMEOUT_MS) });
-      const own = tag === undefined ? parts : selectTagged(parts, tag);
+      const own = tag === undefined ? parts : selectTaggedLines(parts, tag);
       await store.put(uri, await tailBytes(own, config.maxBytes), { contentType: "text/plain; charset=utf-8" });
     };
     const isRetryable = (error: unknown) => isTransient(error) || error instanceof BlobUnavailableError;

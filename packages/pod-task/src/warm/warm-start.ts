@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { attemptLogTag } from "@flyte-ts/domain/name";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ObjectMeta } from "@flyte-ts/kubernetes";
 import { PRIMARY_CONTAINER_KEY } from "../build/declared-pod.js";
@@ -6,7 +7,6 @@ import type { Container, EnvVar, Pod } from "../pod-types.js";
 import { ATTEMPT_LABELS, ATTEMPT_VARIABLES } from "./attempt-part.js";
 import { expandWithoutVariables } from "./expand.js";
 import { WARM_ASSIGNMENT_ANNOTATION, WARM_KEY_LABEL, WARM_MODE_LABEL } from "./names.js";
-import { attemptLogTag } from "./reused/log-tag.js";
 import { REUSED_SUPERVISOR } from "./reused/supervisor.js";
 import { warmEntryPoint } from "./suitable.js";
 import { WARM_SUPERVISOR } from "./supervisor.js";

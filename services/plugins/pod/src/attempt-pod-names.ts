@@ -20,6 +20,9 @@ export class AttemptPodNames {
   add(pod: Pod): string {
     const attempt = podAttemptKey(pod);
     const key = objectKey(pod);
+    // A reused pod serves one attempt after the other.
+    const earlier = this.#attempts.get(key);
+    if (earlier !== undefined && earlier !== attempt) this.delete(earlier);
     if (attempt === key) return key;
     this.#pods.set(attempt, key);
     this.#attempts.set(key, attempt);

@@ -21,15 +21,15 @@ export const manifest = defineService({
       reason: "Runs tasks.",
       rareVerbs: {
         get: "the pod that it creates already exists",
-        patch: "attempts take warm pods, with `warmPods.enabled`, which is off",
+        patch: "attempts take and free warm pods, with `warmPods.enabled`, which is off",
       },
     },
     {
       scope: "cluster",
       resources: ["pods/log"],
       verbs: ["get"],
-      reason: "Archives logs, with `logArchive.enabled`.",
-      rareVerbs: { get: "logs are archived, which is off" },
+      reason: "Archives logs, with `logArchive.enabled`, and learns the ends of attempts in reused warm pods.",
+      rareVerbs: { get: "logs are archived, or warm pods are reused; both are off" },
     },
     {
       scope: "cluster",

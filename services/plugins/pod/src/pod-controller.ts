@@ -1,7 +1,16 @@
 import { BoundedMap, resolvesWithin } from "@flyte-ts/async";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import {
+  createInformer,
+  type Informer,
+  type InformerEvent,
+  isConflict,
+  type KubeClient,
+  PODS,
+  WorkerPool,
+  WorkQueue,
+} from "@flyte-ts/kubernetes";
 import {
   belongsToAttempt,
   buildAttemptPod,
@@ -25,7 +34,7 @@ import {
 import { FinishedAttempts, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
-import { podName } from "@flyte-ts/pod-task/warm";
+import { podName, takeOf, withEndFromStatus } from "@flyte-ts/pod-task/warm";
 import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
 import {
   type Aborted,
@@ -75,6 +84,8 @@ const POD_SELECTOR = `execution-id,node-id,!${OPERATOR_JOB_LABEL}`;
 const MAX_REMEMBERED = 10_000;
 /** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;
+/** Changes of a pod by its kubelet that one request tolerates. */
+const MAX_CONFLICTS = 5;
 /** Time for which a pod created here may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
 const RETRY_MS = 1_000;
@@ -128,6 +139,7 @@ export class PodController {
       onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
     });
     const { warm } = this.deps;
+    warm?.reused.ends.start((pod) => this.#queue.add(podAttemptKey(pod)));
     // The list of pods has to show each warm pod that was taken: none can be taken for an earlier
     // process after its pool was taken over.
     if (warm === undefined) this.#followPods();
@@ -147,7 +159,7 @@ export class PodController {
       ref: PODS,
       labelSelector: POD_SELECTOR,
       logger,
-      transform: trimPod,
+      transform: (pod) => withEndFromStatus(trimPod(pod)),
       onEvent,
     });
   }
@@ -198,16 +210,30 @@ export class PodController {
     if (terminal !== undefined && hasExited(pod)) return terminal;
     // The end is read again from a pod that still exists.
     if (terminal !== undefined) this.#creations.requireSettled(request);
-    await this.#deleteAndWait(request, pod.metadata.uid);
+    const ended = terminal === undefined ? await this.#endReused(pod, annotated) : undefined;
+    if (ended === undefined) await this.#deleteAndWait(request, pod.metadata.uid);
     this.#creations.requireSettled(request);
-    return terminal ?? { phase: "ABORTED" };
+    return ended ?? terminal ?? { phase: "ABORTED" };
+  }
+
+  /**
+   * Ends the attempt of a reused pod without the pod. Undefined when the pod has to be deleted.
+   */
+  async #endReused(pod: Pod, request: TaskRequest): Promise<Aborted | TerminalStatus | undefined> {
+    const { warm } = this.deps;
+    if (warm === undefined || takeOf(pod) === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
+    const end = await warm.reused.end(pod);
+    if (end === undefined) return undefined;
+    if (end.aborted) return (await warm.reused.free(pod)) === undefined ? undefined : { phase: "ABORTED" };
+    const { status } = await this.#reader.read(this.#shown(pod), request);
+    return status !== undefined && isTerminalStatus(status) ? status : undefined;
   }
 
   /** Lists attempts whose pods the resource owns, by its uid: labels and names can be forged. */
   async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
     await this.#waitForSync();
     const pods = new Map([...this.#awaitingWatch].map(([key, { pod }]) => [key, pod]));
-    for (const pod of this.#informer?.list() ?? []) pods.set(podAttemptKey(pod), pod);
+    for (const pod of this.#informer?.list() ?? []) pods.set(podAttemptKey(pod), this.#shown(pod));
     const attempts = [...pods].flatMap(([key, pod]) =>
       isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasExited(pod)
         ? { ...(this.#requestFor(key, pod) ?? minimalAttempt(pod, workflowKey)), owner }
@@ -229,6 +255,7 @@ export class PodController {
     if (this.#creations.isSettled(request)) this.deps.warm?.release(request);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
+    if (known !== undefined && takeOf(known) !== undefined && (await this.deps.warm?.reused.free(known)) !== undefined) return;
     // Until then the ended pod prevents another of its name.
     this.#creations.requireSettled(request);
     const dueAtMs = this.#finished.deferDeletion(key, known);
@@ -242,7 +269,7 @@ export class PodController {
     const known = this.#watched(key);
     if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
     const created = this.#awaitingWatch.get(key);
-    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: created.pod, created: false };
+    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: this.#shown(created.pod), created: false };
     if (created !== undefined || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
       const current = await this.#getPod(request);
       if (current === undefined) throw this.#creations.failureOf(request, podMissingFailure(this.#names.objectOf(request)));
@@ -252,6 +279,7 @@ export class PodController {
     try {
       const pod = await this.#startPod(request);
       this.#names.add(pod);
+      this.deps.warm?.reused.ends.observe(trimPod(pod));
       if (this.#watched(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
       return { pod, created: true };
     } finally {
@@ -293,13 +321,22 @@ export class PodController {
 
   /** The attempt's pod in the watch. */
   #watched(key: string): Readonly<Pod> | undefined {
-    return this.#informer?.get(this.#names.podOf(key));
+    const pod = this.#informer?.get(this.#names.podOf(key));
+    return pod === undefined || podAttemptKey(pod) !== key ? undefined : this.#shown(pod);
+  }
+
+  /** The pod with the end of its attempt, also where the pod goes on. */
+  #shown(pod: Readonly<Pod>): Readonly<Pod> {
+    return this.deps.warm?.reused.ends.apply(pod) ?? pod;
   }
 
   /** Handles a change of a pod from the watch. */
   #onPodEvent(event: InformerEvent<Pod>): void {
-    const { type, object } = event;
+    const { type } = event;
+    const object = this.#shown(event.object);
     const key = this.#names.add(object);
+    if (type === "deleted") this.deps.warm?.reused.ends.forget(object);
+    else this.deps.warm?.reused.ends.observe(object);
     this.#awaitingWatch.delete(key);
     if (type !== "deleted" && isUnschedulable(object)) this.deps.warm?.giveWay();
     if (type === "deleted") {
@@ -307,7 +344,7 @@ export class PodController {
       this.#deletions.onDeleted(key);
       this.#queue.cancelDelayed(key);
     }
-    if (this.#finished.onEvent(key, event)) {
+    if (this.#finished.onEvent(key, { ...event, object })) {
       this.deps.logger.warn({ pod: key }, "a pod was created after its attempt ended, and is deleted");
       this.#queue.add(key);
     }
@@ -400,23 +437,40 @@ export class PodController {
   }
 
   async #delete(attempt: Pick<TaskRequest, "namespace" | "generatedName">, uid: string | undefined): Promise<boolean> {
-    const { client, terminationGraceSeconds } = this.deps;
+    const { client, terminationGraceSeconds: gracePeriodSeconds } = this.deps;
     const { namespace, name } = this.#names.objectOf(attempt);
+    if (name !== attempt.generatedName) return this.#deleteTaken(attempt);
     try {
-      return await client.delete(PODS, { namespace, name, gracePeriodSeconds: terminationGraceSeconds, uid });
+      return await client.delete(PODS, { namespace, name, gracePeriodSeconds, uid });
     } catch (error) {
       throw asRetryLater(error);
     }
   }
 
+  /** Deletes a warm pod in a version in which it serves this attempt, and no later one. */
+  async #deleteTaken(attempt: Pick<TaskRequest, "namespace" | "generatedName">): Promise<boolean> {
+    const { client, terminationGraceSeconds: gracePeriodSeconds } = this.deps;
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+      const pod = await this.#getPod(attempt);
+      if (pod === undefined) return false;
+      const { namespace = "", name, uid, resourceVersion } = pod.metadata;
+      try {
+        return await client.delete(PODS, { namespace, name, gracePeriodSeconds, uid, resourceVersion });
+      } catch (error) {
+        if (!isConflict(error)) throw asRetryLater(error);
+      }
+    }
+    throw new RetryLater(`the pod of ${attemptKey(attempt)} changes all the time`);
+  }
+
   /** Reads the pod of the attempt, also one whose take had no answer. */
-  async #getPod(request: TaskRequest): Promise<Pod | undefined> {
+  async #getPod(request: Pick<TaskRequest, "namespace" | "generatedName">): Promise<Pod | undefined> {
     const { namespace, name } = this.deps.warm?.unknownTake(request) ?? this.#names.objectOf(request);
     try {
       const pod = await this.deps.client.get<Pod>(PODS, { namespace, name });
       if (pod === undefined || name === request.generatedName) return pod;
       // A warm pod may be idle, or may have been taken by another attempt.
-      return this.#names.add(pod) === attemptKey(request) ? pod : undefined;
+      return this.#names.add(pod) === attemptKey(request) ? this.#shown(withEndFromStatus(pod)) : undefined;
     } catch (error) {
       throw asRetryLater(error);
     }

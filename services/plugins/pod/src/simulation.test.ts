@@ -1,6 +1,7 @@
 import { simulateAttempt, simulateSeeds } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { PodWorld } from "./simulation/pod-world.js";
+import { type ReusedMistake, ReusedWorld } from "./simulation/reused-world.js";
 import { WarmWorld } from "./simulation/warm-world.js";
 
 const SEEDS = Number(process.env["PLUGIN_SEEDS"] ?? 30);
@@ -35,4 +36,33 @@ test.each([
 ] as const)("the simulation finds a pool that %s", { timeout: 300_000 }, async (mistake, from) => {
   const problems = await simulateSeeds(() => new WarmWorld(mistake), { from, seeds: MISTAKE_SEEDS });
   expect(problems).toEqual(expect.arrayContaining([expect.stringContaining("jobs were started")]));
+});
+
+/** Violations of one seed, also of the pods of others. */
+async function reusedProblems(seed: number, mistake?: ReusedMistake): Promise<{ readonly problems: string[]; readonly frees: number }> {
+  const world = new ReusedWorld(mistake);
+  const problems = await simulateAttempt(() => world, seed);
+  return { problems: [...problems, ...world.violations], frees: world.frees };
+}
+
+test("a task takes one reused pod or starts one pod, and frees it, whatever fails", { timeout: WARM_TIMEOUT_MS }, async () => {
+  let frees = 0;
+  for (let seed = 0; seed < WARM_SEEDS; seed++) {
+    const found = await reusedProblems(seed);
+    expect(found.problems, `PLUGIN_SEEDS: seed ${seed}`).toEqual([]);
+    frees += found.frees;
+  }
+  expect(frees).toBeGreaterThan(WARM_SEEDS / 4);
+});
+
+test.each([
+  ["freesBeforeItsEndIsStored", 0, "before the end of its attempt was stored"],
+  ["takesAnyVersion", 100, "was taken from another attempt"],
+  ["freesAnyVersion", 400, "was taken from another attempt"],
+  ["confusesEnds", 0, "a job runs after the attempt ended"],
+] as const)("the simulation finds reused pods with the mistake %s", { timeout: 300_000 }, async (mistake, from, problem) => {
+  const found: string[] = [];
+  for (let seed = from; seed < from + MISTAKE_SEEDS && !found.some((each) => each.includes(problem)); seed++)
+    found.push(...(await reusedProblems(seed, mistake)).problems);
+  expect(found).toEqual(expect.arrayContaining([expect.stringContaining(problem)]));
 });

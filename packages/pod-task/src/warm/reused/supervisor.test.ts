@@ -286,6 +286,13 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     expect((await pod.run("b", ["pyflyte-execute", "print('fine')"])).out).toContain("fine");
   });
 
+  it("does not run an attempt that was aborted before its start", async () => {
+    const pod = reused("pyflyte-execute");
+    pod.assign("a", ["pyflyte-execute", "print('ran')"], { abort: true });
+    const end = await pod.ended("a");
+    expect([end.aborted, end.retires, end.out]).toEqual([true, null, ""]);
+  });
+
   it("runs an assignment once, also when it appears again", async () => {
     const pod = reused("pyflyte-execute");
     const command = ["pyflyte-execute", "print('ran')"];

@@ -10,6 +10,7 @@ import {
   type ObjectMeta,
   type ObjectName,
   type PatchOptions,
+  type PodLogOptions,
   type ResourceRef,
   type WatchEvent,
   type WatchOptions,
@@ -23,7 +24,7 @@ import { IDLE_SELECTOR } from "../warm/idle-pod.js";
 /** Times after which late creations take place, ms: in turn before and after a deletion's end. */
 const LATE_MS = [900, 2_500];
 /** A change of a pod: before and after; undefined where it does not exist. */
-interface Change {
+export interface Change {
   readonly before: Pod | undefined;
   readonly after: Pod | undefined;
 }
@@ -54,12 +55,23 @@ export class SimulatedCluster implements KubeClient {
   /** Processes of deleted pods do not end. */
   deletionHangs = false;
   readonly #watchers = new Set<(change: Change) => void>();
+  /** Called when a patch of this pod will take effect after its call. */
+  onLatePatch: (key: string) => void = () => undefined;
+  /** Logs of pods with a simulated process. */
+  logs: ((options: PodLogOptions) => AsyncGenerator<Uint8Array>) | undefined;
   #version = 1;
 
   constructor(private readonly clock: () => ManualTime | undefined) {}
 
-  podLog(): never {
-    throw new Error("pods without processes write nothing");
+  podLog(options: PodLogOptions): AsyncGenerator<Uint8Array> {
+    if (this.unavailable) throw new KubeError("connect ECONNREFUSED", { status: 0 });
+    if (this.logs === undefined) throw new Error("pods without processes write nothing");
+    return this.logs(options);
+  }
+
+  /** Calls the listener with each change, before those who watch. */
+  onChange(listener: (change: Change) => void): void {
+    this.#watchers.add(listener);
   }
 
   /** Returns the only pod. */
@@ -213,11 +225,19 @@ export class SimulatedCluster implements KubeClient {
       const apply = () => this.#patch(`${namespace}/${name}`, body as { metadata: Partial<ObjectMeta> });
       const fault = this.#takeFault("create");
       if (fault === "createRefused") throw new KubeError("too many requests", { status: 429 });
-      if (fault === "createLate") this.clock()?.schedule(LATE_MS[this.#lateCreations++ % LATE_MS.length] ?? 0, () => ignoreConflict(apply));
+      if (fault === "createLate") {
+        this.clock()?.schedule(LATE_MS[this.#lateCreations++ % LATE_MS.length] ?? 0, () => ignoreConflict(apply));
+        this.onLatePatch(`${namespace}/${name}`);
+      }
       if (fault === "createUnknown" || fault === "createDoubled") ignoreConflict(apply);
       if (fault === "createUnknown" || fault === "createLate") throw new KubeError("request timed out", { status: 0 });
       return apply() as unknown as T;
     });
+  }
+
+  /** Patches a pod without a call that could fail. */
+  patchDirectly(key: string, body: { metadata: object }): void {
+    this.#patch(key, body as { metadata: Partial<ObjectMeta> });
   }
 
   #patch(key: string, { metadata }: { metadata: Partial<ObjectMeta> }): Pod {
@@ -239,7 +259,7 @@ export class SimulatedCluster implements KubeClient {
     const attempt = podAttemptKey(patched);
     if (isIdleWarmPod(pod) && !isIdleWarmPod(patched)) {
       this.takes++;
-      this.#started.set(attempt, (this.#started.get(attempt) ?? new Set()).add(pod.metadata.uid));
+      this.#started.set(attempt, (this.#started.get(attempt) ?? new Set()).add(`${pod.metadata.uid} ${pod.metadata.resourceVersion}`));
     }
     return this.#put(patched);
   }
@@ -276,6 +296,7 @@ export class SimulatedCluster implements KubeClient {
     const wasSelected = before !== undefined && matches(before, labelSelector);
     if (after !== undefined && matches(after, labelSelector)) return { type: wasSelected ? "MODIFIED" : "ADDED", object: after };
     if (!wasSelected) return undefined;
+    // Also an object that is no longer selected is shown as it was before.
     return { type: "DELETED", object: { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#version) } } };
   }
 
@@ -284,10 +305,11 @@ export class SimulatedCluster implements KubeClient {
   }
 }
 
-/** Tells idle warm pods from all others, which one of the two selectors in use each excludes. */
+/** Tells idle warm pods from those of attempts, as the two selectors in use do. */
 function matches({ metadata }: Pod, labelSelector: string | undefined): boolean {
-  const isIdle = metadata.labels?.[WARM_STATE_LABEL] === "idle";
-  return labelSelector === undefined || (labelSelector === IDLE_SELECTOR) === isIdle;
+  const state = metadata.labels?.[WARM_STATE_LABEL];
+  const isOfAttempt = state === undefined || (state === "taken" && metadata.labels?.["execution-id"] !== undefined);
+  return labelSelector === undefined || (labelSelector === IDLE_SELECTOR ? state === "idle" : isOfAttempt);
 }
 
 function requireVersion({ metadata }: Pod, resourceVersion: string | undefined): void {

@@ -4,7 +4,7 @@ import { config } from "../simulation/pod-world.js";
 import { warmRequest } from "../simulation/warm-world.js";
 import { Demand } from "./demand.js";
 import { warmPodSettings } from "./settings.js";
-import { wantsWarmPod } from "./wants-warm-pod.js";
+import { warmModeOf } from "./warm-mode.js";
 
 const pod = (env: Record<string, string> = {}, annotations: Record<string, string> = {}) => {
   const built = buildPod(warmRequest(), { config: config.pods });
@@ -23,17 +23,28 @@ describe("an attempt wants a warm pod", () => {
     [{ imagePrefix: "other/" }, false],
     [{ labels: { "node-id": "n1" } }, false],
   ])("by the rule %j: %s", (rule, wanted) => {
-    expect(wantsWarmPod(pod(), warmRequest(), warmPodSettings.parse({ rules: [rule] }))).toBe(wanted);
+    expect(warmModeOf(pod(), warmRequest(), warmPodSettings.parse({ rules: [rule] }))).toBe(wanted ? "prewarmed" : undefined);
   });
 
   it("by its author, who decides against rules as well", () => {
     const rules = warmPodSettings.parse({ rules: [{}] });
     const none = warmPodSettings.parse({});
-    expect(wantsWarmPod(pod(), warmRequest(), none)).toBe(false);
-    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "true" }), warmRequest(), none)).toBe(true);
-    expect(wantsWarmPod(pod({}, { "flyte.org/warm-pods": "true" }), warmRequest(), none)).toBe(true);
-    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "false" }), warmRequest(), rules)).toBe(false);
-    expect(wantsWarmPod(pod({ FLYTE_TS_WARM_PODS: "perhaps" }), warmRequest(), rules)).toBe(true);
+    expect(warmModeOf(pod(), warmRequest(), none)).toBeUndefined();
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "true" }), warmRequest(), none)).toBe("prewarmed");
+    expect(warmModeOf(pod({}, { "flyte.org/warm-pods": "true" }), warmRequest(), none)).toBe("prewarmed");
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "false" }), warmRequest(), rules)).toBeUndefined();
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "reused" }), warmRequest(), rules)).toBe("reused");
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "perhaps" }), warmRequest(), rules)).toBe("prewarmed");
+  });
+});
+
+describe("the mode of a warm pod", () => {
+  const rules = warmPodSettings.parse({ rules: [{ project: "q" }, { mode: "reused", domain: "development" }, {}] });
+
+  it("is that of the first rule that matches, unless the author names one", () => {
+    expect(warmModeOf(pod(), warmRequest(), rules)).toBe("reused");
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "true" }), warmRequest(), rules)).toBe("reused");
+    expect(warmModeOf(pod({ FLYTE_TS_WARM_PODS: "prewarmed" }), warmRequest(), rules)).toBe("prewarmed");
   });
 });
 

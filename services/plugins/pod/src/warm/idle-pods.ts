@@ -82,8 +82,9 @@ export class IdlePods {
     return !isGone && poolOf(pod) === this.deps.pool && pod.metadata.deletionTimestamp === undefined;
   }
 
-  /** Adds a pod that this process created. */
+  /** Adds a pod that this process created or freed. */
   add(pod: Pod): void {
+    this.#gone.delete(objectKey(pod));
     this.#newer.set(objectKey(pod), { pod: trimIdlePod(pod), until: this.deps.clock.now() + WATCH_LAG_MS });
   }
 

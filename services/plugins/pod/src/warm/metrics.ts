@@ -4,6 +4,10 @@ import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
 export type WarmPodEnd = "demand" | "age" | "room" | "ended";
 
 export interface WarmPodMetrics {
+  /** Reused pods that were freed for another attempt. */
+  readonly reuses: Counter;
+  /** Reused pods that served no further attempt. */
+  readonly retired: Counter<"reason">;
   /** Starts of attempts that may use warm pods: `taken`, or `cold` without an idle pod. */
   readonly starts: Counter<"outcome">;
   readonly discarded: Counter<"reason">;
@@ -36,6 +40,17 @@ export function warmPodMetrics(registry: Metrics, load: () => WarmPodLoad): Warm
     },
   });
   return {
+    reuses: new Counter({
+      name: "flyte_plugin_warm_pod_reuses_total",
+      help: "Reused warm pods that were freed for another attempt",
+      registers: [registry],
+    }),
+    retired: new Counter({
+      name: "flyte_plugin_warm_pods_retired_total",
+      help: "Reused warm pods that served no further attempt after an end, by reason",
+      labelNames: ["reason"],
+      registers: [registry],
+    }),
     starts: new Counter({
       name: "flyte_plugin_warm_pod_starts_total",
       help: "Starts of attempts that may use warm pods, by outcome",

@@ -10,8 +10,9 @@ import { ageMs, isReady, kindOf } from "./idle-pod.js";
 import { IdlePods } from "./idle-pods.js";
 import type { WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
+import { ReusedPods } from "./reused/reused-pods.js";
 import { Stock } from "./stock.js";
-import { wantsWarmPod } from "./wants-warm-pod.js";
+import { warmModeOf } from "./warm-mode.js";
 
 export interface WarmPoolDeps {
   readonly client: KubeClient;
@@ -38,17 +39,24 @@ const MAX_CONFLICTS = 5;
 const MARGIN_MS = 60_000;
 
 /**
- * Pods that are started ahead, each for one attempt. An attempt takes a pod by a patch of the
- * version that is known: the patch says which attempt it is, gives the pod its work, and succeeds
- * once. So the state is in Kubernetes, and a pod serves one attempt whatever fails.
+ * Pods that are started ahead, each for one attempt at a time. An attempt takes a pod by a patch of
+ * the version that is known: the patch says which attempt it is, gives the pod its work, and succeeds
+ * once. So the state is in Kubernetes, and no two attempts take a pod whatever fails.
  */
 export class WarmPool {
   readonly #pods: IdlePods;
   readonly #stock: Stock;
   readonly #unknown = new Map<string, UnknownTake>();
+  /** Pods that serve several attempts. */
+  readonly reused: ReusedPods;
 
   constructor(private readonly deps: WarmPoolDeps) {
     const pool = randomUUID();
+    const onFree = (pod: Pod) => {
+      this.#pods.add(pod);
+      this.#stock.changed();
+    };
+    this.reused = new ReusedPods({ ...deps, pool, onFree });
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
     const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
       [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
@@ -62,6 +70,7 @@ export class WarmPool {
   }
 
   async stop(): Promise<void> {
+    this.reused.ends.stop();
     this.#stock.stop();
     await this.#pods.stop();
   }
@@ -73,8 +82,10 @@ export class WarmPool {
   /** Divides the pod of an attempt that is to take a warm one; undefined for all others. */
   startFor(pod: Pod, request: TaskRequest): WarmStart | undefined {
     const { settings } = this.deps;
-    if (!wantsWarmPod(pod, request, settings)) return undefined;
-    return warmStart(pod, request, { python: settings.python, maxIdleSeconds: Math.ceil(settings.maxAgeMs / 1_000) });
+    const mode = warmModeOf(pod, request, settings);
+    if (mode === undefined) return undefined;
+    const reuse = mode === "reused" ? settings.reuse : undefined;
+    return warmStart(pod, request, { python: settings.python, maxIdleSeconds: Math.ceil(settings.maxAgeMs / 1_000), reuse });
   }
 
   /** Counts a start, which decides how many pods are kept ready. */
@@ -84,7 +95,7 @@ export class WarmPool {
   }
 
   /** The pod of a take without an answer. */
-  unknownTake(request: TaskRequest): UnknownTake | undefined {
+  unknownTake(request: Pick<TaskRequest, "namespace" | "generatedName">): UnknownTake | undefined {
     return this.#unknown.get(attemptKey(request));
   }
 

@@ -3,6 +3,10 @@ import { z } from "zod";
 const minutes = (count: number) => count * 60_000;
 
 const rule = z.strictObject({
+  /**
+   * `prewarmed`: a pod serves one attempt; `reused`: one attempt after the other, of one principal.
+   */
+  mode: z.enum(["prewarmed", "reused"]).default("prewarmed"),
   /** Project of the execution; absent: every project. */
   project: z.string().optional(),
   /** Domain of the execution; absent: every domain. */
@@ -21,8 +25,8 @@ export const warmPodSettings = z
     /** Start pods ahead for the tasks of `rules`, and for those whose authors ask for it. */
     enabled: z.boolean().default(false),
     /**
-     * Tasks that use warm pods: those that match one rule. An author's `flyte.org/warm-pods` or
-     * `FLYTE_TS_WARM_PODS` takes precedence.
+     * Tasks that use warm pods: the first rule that matches decides. An author's
+     * `flyte.org/warm-pods` or `FLYTE_TS_WARM_PODS` takes precedence.
      */
     rules: z.array(rule).default([]),
     /** Minimum of idle pods for pods of one kind that is in use. */
@@ -33,8 +37,20 @@ export const warmPodSettings = z
     maxIdleTotal: z.int().min(1).default(20),
     /** Time after the last start of its kind for which pods stay ready, ms. */
     keepMs: z.int().min(1_000).default(minutes(5)),
-    /** Maximum age of an idle pod, ms; an older one is replaced. */
+    /** Maximum age of a pod that is idle, or is to serve another attempt, ms; it is replaced. */
     maxAgeMs: z.int().min(minutes(2)).default(minutes(30)),
+    /** Limits of a reused pod, beside `maxAgeMs`: after them it serves no further attempt. */
+    reuse: z
+      .strictObject({
+        /** Maximum number of attempts. */
+        maxAttempts: z.int().min(1).default(100),
+        /** Maximum growth of its memory without an attempt, bytes. */
+        maxGrowthBytes: z
+          .int()
+          .min(0)
+          .default(64 * 1024 * 1024),
+      })
+      .prefault({}),
     /** Pause of starts ahead after other pods waited for room, ms. */
     pauseMs: z.int().min(1_000).default(minutes(1)),
     /**

@@ -13,6 +13,8 @@ export interface LoggedAttempt {
   readonly attempt: number;
   /** Name of its pod; undefined until an event has reported it. */
   readonly pod: string | undefined;
+  /** Name of the attempt, which a warm pod does not have. */
+  readonly generatedName: string;
   readonly ended: boolean;
   /** Copies that remain after the deletion of the pod. */
   readonly archived: readonly ArchivedLog[];
@@ -41,13 +43,18 @@ export async function findAttempt(
   const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
   // A warm pod has another name than its attempt.
   const named = messages.findLast(({ logContext }) => (logContext?.primaryPodName ?? "") !== "")?.logContext?.primaryPodName;
-  const name =
-    requested.item === undefined
-      ? (named ?? reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName)
-      : item?.externalId;
+  const generated = reported.findLast(({ generatedName }) => generatedName !== "")?.generatedName;
+  const name = requested.item === undefined ? (named ?? generated) : item?.externalId;
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
   const logs = requested.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
-  return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };
+  return {
+    cluster: task.cluster,
+    attempt: Number(task.retry_attempt),
+    pod: name,
+    generatedName: generated ?? "",
+    ended,
+    archived: archivedLogs(logs),
+  };
 }
 
 /** Explains in one line why a node, or its item, has no log. */

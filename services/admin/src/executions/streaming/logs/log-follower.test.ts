@@ -1,6 +1,7 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
+import { attemptLogTag } from "@flyte-ts/domain/name";
 import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/bus-contract";
 import { NodeExecution_Phase as Node, TaskExecution_Phase as Task } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -204,6 +205,39 @@ test("a log is read from the warm pod that the attempt took, also by a stream th
   pods.end();
   expect((await reading).texts).toEqual(["a"]);
   expect(pods.asked[0]).toMatchObject({ name: "warm-1", container: "warm-1" });
+});
+
+const tagged = (generatedName: string) => attemptLogTag({ namespace: "p-d", generatedName });
+/** A pod that serves several attempts, now that of this name. */
+const reusedPod = (generatedName: string, execution: string): KubeObject => {
+  const labels = { "execution-id": execution, "flyte.org/warm-mode": "reused" };
+  const annotations = { "flyte.org/warm-assignment": JSON.stringify({ tag: tagged(generatedName) }) };
+  const metadata = { name: "warm-1", namespace: "p-d", labels, annotations };
+  return { metadata, spec: { containers: [{ name: "task" }] } } as KubeObject;
+};
+const tookWarmPod = async () => {
+  await node();
+  await task(0, Task.RUNNING, undefined, { logContext: { primaryPodName: "warm-1" } });
+  await expect.poll(async () => (await database.db.query({ text: "SELECT 1 FROM task_executions" })).rowCount).toBeGreaterThan(0);
+};
+
+test("a log of a pod that serves several attempts has the lines of its own, and ends with the attempt", async () => {
+  await tookWarmPod();
+  pods.pod = reusedPod("pod-0", name);
+  pods.write(START, `${tagged("earlier")}| of others`, `${tagged("earlier")}= {"end":"1"}`, `${tagged("pod-0")}= {"start":"2"}`);
+  const reading = read();
+  await expect.poll(() => pods.asked.length).toBe(1);
+  pods.write(START + 100, `${tagged("pod-0")}| a`, `${tagged("pod-0")}| ${tagged("pod-0")}= {"end":"2"}`);
+  pods.write(START + 200, `${tagged("pod-0")}| b`, `${tagged("pod-0")}= {"end":"2"}`);
+  expect(await reading).toMatchObject({ texts: ["a", `${tagged("pod-0")}= {"end":"2"}`, "b"], ended: true });
+});
+
+test("the last lines of an attempt are found in a pod that now serves an attempt of another execution", async () => {
+  await tookWarmPod();
+  pods.pod = reusedPod("later", "another");
+  const lines = ["a", "b", "c"].map((text) => `${tagged("pod-0")}| ${text}`);
+  pods.write(START, ...lines, `${tagged("pod-0")}= {"end":"2"}`, ...["d", "e"].map((text) => `${tagged("later")}| ${text}`));
+  expect((await read({ tailLines: 2 })).texts).toEqual(["b", "c"]);
 });
 
 test("a stream continues after interruptions by the client and by the data plane", async () => {

@@ -15,7 +15,8 @@ import { readArchived } from "./archived-log.js";
 import { findAttempt, type LoggedAttempt, noLogReason } from "./find-attempt.js";
 import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
 import { LineSplitter, type StampedLine, LineDeduplicator } from "./line-dedup.js";
-import { findPod, type LoggedPod } from "./pod.js";
+import { findPod, type LoggedPod, type SoughtPod } from "./pod.js";
+import { AttemptLines } from "./tagged-lines.js";
 
 type Response = MessageInitShape<typeof FollowLogResponseSchema>;
 
@@ -70,11 +71,23 @@ interface FollowRequest {
   readonly stream: OpenStream;
 }
 
+/** A log to read from its position on. */
+interface ReadLog {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly attempt: number;
+  readonly over: boolean;
+  readonly tag: string | undefined;
+}
+
 class LogFollower {
   readonly #request: FollowRequest;
   readonly #cursor: LogCursor | undefined;
   readonly #unsent: LineDeduplicator;
   #hasSent = false;
+  /** The attempt has ended in a pod that goes on. */
+  #isOver = false;
 
   constructor(followRequest: FollowRequest, cursor: LogCursor | undefined) {
     this.#request = followRequest;
@@ -89,7 +102,7 @@ class LogFollower {
     if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${describeNode(id)} cannot be reached`);
     const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
     for (;;) {
-      const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
+      const pod = await this.#pod(cluster, { namespace, name: attempt.pod, generatedName: attempt.generatedName });
       if (pod === undefined) {
         const now = await this.#found();
         // The attempt took a warm pod after the stream began.
@@ -110,9 +123,12 @@ class LogFollower {
         );
       }
       // Determined before the read: if the container has ended, the read then includes every line.
-      const over = pod.isOver(container);
+      const over = this.#isOver || pod.isOver(container);
+      // Logs of pods that serve many attempts are soon rotated.
+      const kept = over && pod.tag !== undefined ? await this.#found() : undefined;
+      if (kept !== undefined && kept.archived.length > 0) return yield* this.#sendArchived({ ...kept, pod: attempt.pod });
       const place = { attempt: attempt.attempt, pod: attempt.pod, container };
-      yield* this.#read(cluster, { ...place, namespace, over });
+      yield* this.#read(cluster, { ...place, namespace, over, tag: pod.tag });
       if (over || request.noFollow) {
         yield { cursor: this.#cursorAt(place), attempt: attempt.attempt, ended: over };
         return;
@@ -170,10 +186,10 @@ class LogFollower {
     yield { cursor: this.#cursorAt(place), attempt, ended: true };
   }
 
-  async #pod(cluster: Cluster, { namespace, name }: { readonly namespace: string; readonly name: string }): Promise<LoggedPod | undefined> {
+  async #pod(cluster: Cluster, sought: Omit<SoughtPod, "execution">): Promise<LoggedPod | undefined> {
     for (let attempts = 1; ; attempts++) {
       try {
-        return await findPod(cluster.kube, { namespace, name, execution: this.#request.id.executionId.name });
+        return await findPod(cluster.kube, { ...sought, execution: this.#request.id.executionId.name });
       } catch (error) {
         if (!isTransient(error) || attempts === MAX_ATTEMPTS) throw unavailable(error);
         await this.#pause();
@@ -187,7 +203,7 @@ class LogFollower {
    */
   async #seekToTail(
     { kube }: Pick<Cluster, "kube">,
-    where: { readonly namespace: string; readonly name: string; readonly container: string },
+    { tag, ...where }: { readonly namespace: string; readonly name: string; readonly container: string; readonly tag: string | undefined },
   ): Promise<void> {
     const { tailLines } = this.#request.request;
     if (tailLines === undefined || this.#unsent.position !== undefined) return;
@@ -196,28 +212,28 @@ class LogFollower {
       const splitter = new LineSplitter();
       const lines: StampedLine[] = [];
       for await (const bytes of kube.podLog({ ...where, ...part, follow: false, signal })) lines.push(...splitter.add(bytes));
-      return [...lines, ...splitter.end()];
+      return [...new AttemptLines(tag).select([...lines, ...splitter.end()])];
     };
-    const tail = await collect({ tailLines: Math.max(1, tailLines) });
+    const last = Math.max(1, tailLines);
+    const tail = tag === undefined ? await collect({ tailLines: last }) : (await collect({})).slice(-last);
     const since = firstSecond(tail);
     if (since !== undefined) this.#unsent.seekToTail({ tail, after: tailLines === 0 }, await collect({ since }));
   }
 
-  async *#read(
-    { kube }: Pick<Cluster, "kube">,
-    { namespace, pod, container, attempt, over }: { namespace: string; pod: string; container: string; attempt: number; over: boolean },
-  ): AsyncGenerator<Response> {
+  async *#read({ kube }: Pick<Cluster, "kube">, { namespace, pod, container, attempt, over, tag }: ReadLog): AsyncGenerator<Response> {
     const { request, stream } = this.#request;
     const splitter = new LineSplitter();
     const unsent = this.#unsent;
+    const own = new AttemptLines(tag);
     const send = (lines: readonly StampedLine[]): Response | undefined => {
-      const news = unsent.filterNew(lines);
+      const news = unsent.filterNew(own.select(lines));
+      this.#isOver ||= own.isOver;
       this.#hasSent ||= news.length > 0;
       return news.length === 0 ? undefined : { cursor: this.#cursorAt({ attempt, pod, container }), lines: news, attempt };
     };
     try {
       const follow = !over && !request.noFollow;
-      await this.#seekToTail({ kube }, { namespace, name: pod, container });
+      await this.#seekToTail({ kube }, { namespace, name: pod, container, tag });
       unsent.restart();
       for await (const part of kube.podLog({
         namespace,
@@ -229,6 +245,7 @@ class LogFollower {
       })) {
         const message = send(splitter.add(part));
         if (message !== undefined) yield message;
+        if (own.isOver && follow) return;
       }
     } catch (error) {
       stream.check();

@@ -1,7 +1,12 @@
+import { attemptLogTag } from "@flyte-ts/domain/name";
 import { type KubeClient, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 
 /** Annotation with the container of the task's code, in pods of pod specs. */
 const PRIMARY = "primary_container_name";
+/** Label of pods that serve several attempts: `reused`. */
+const MODE = "flyte.org/warm-mode";
+/** Annotation of such a pod: JSON with the tag of the attempt that it serves. */
+const ASSIGNMENT = "flyte.org/warm-assignment";
 
 interface ContainerStatus {
   readonly name: string;
@@ -24,18 +29,32 @@ export interface LoggedPod {
   readonly containers: readonly string[];
   /** Container of the task's code. */
   readonly primary: string;
+  /** Marks the lines of the attempt in a pod that serves several. Undefined: all lines are its. */
+  readonly tag: string | undefined;
   /** True when the container will write no more lines. */
   isOver(container: string): boolean;
 }
 
-/** Finds the pod, if it exists and belongs to the execution. @throws KubeError. */
-export async function findPod(
-  kube: Pick<KubeClient, "get">,
-  { namespace, name, execution }: { readonly namespace: string; readonly name: string; readonly execution: string },
-): Promise<LoggedPod | undefined> {
+export interface SoughtPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly execution: string;
+  /** Name of the attempt. */
+  readonly generatedName: string;
+}
+
+/**
+ * Finds the pod, if it exists and belongs to the execution, or may have served it. @throws
+ * KubeError.
+ */
+export async function findPod(kube: Pick<KubeClient, "get">, sought: SoughtPod): Promise<LoggedPod | undefined> {
+  const { namespace, name, execution, generatedName } = sought;
   const pod = await kube.get<Pod>(PODS, { namespace, name });
-  const owner = pod?.metadata.labels?.["execution-id"];
-  if (pod === undefined || (owner !== undefined && owner !== execution)) return undefined;
+  if (pod === undefined) return undefined;
+  const owner = pod.metadata.labels?.["execution-id"];
+  const tag = pod.metadata.labels?.[MODE] === "reused" && name !== generatedName ? attemptLogTag({ namespace, generatedName }) : undefined;
+  if (tag === undefined && owner !== undefined && owner !== execution) return undefined;
+  const isFree = tag !== undefined && assignedTag(pod) !== tag;
   const { spec, status } = pod;
   const containers = [...spec.containers, ...(spec.initContainers ?? [])].map((each) => each.name);
   const named = pod.metadata.annotations?.[PRIMARY];
@@ -44,9 +63,20 @@ export async function findPod(
   return {
     containers,
     primary,
+    tag,
     isOver: (container) =>
+      isFree ||
       status?.phase === "Succeeded" ||
       status?.phase === "Failed" ||
       statuses.find((each) => each.name === container)?.state?.terminated !== undefined,
   };
+}
+
+/** Tag of the attempt that a reused pod serves now. */
+function assignedTag({ metadata }: Pod): string | undefined {
+  try {
+    return (JSON.parse(metadata.annotations?.[ASSIGNMENT] ?? "{}") as { tag?: string }).tag;
+  } catch {
+    return undefined;
+  }
 }

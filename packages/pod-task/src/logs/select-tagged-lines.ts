@@ -1,4 +1,4 @@
-import { readTaggedLine } from "../warm/reused/log-tag.js";
+import { readTaggedLine } from "@flyte-ts/domain/name";
 
 const LINE_END = 10;
 
@@ -6,7 +6,7 @@ const LINE_END = 10;
  * Selects the lines of one attempt from the log of a reused pod, whose lines follow their time, and
  * removes the tag. Chunks end anywhere.
  */
-export async function* selectTagged(parts: AsyncIterable<Uint8Array>, tag: string): AsyncGenerator<Uint8Array> {
+export async function* selectTaggedLines(parts: AsyncIterable<Uint8Array>, tag: string): AsyncGenerator<Uint8Array> {
   let rest = Buffer.alloc(0);
   for await (const part of parts) {
     const known = Buffer.concat([rest, part]);

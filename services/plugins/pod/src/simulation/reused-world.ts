@@ -1,0 +1,191 @@
+import type { ManualTime } from "@flyte-ts/async/manual-time";
+import { attemptLogTag } from "@flyte-ts/domain/name";
+import { type KubeObject, objectKey, type PatchOptions, type PodLogOptions, PODS, type ResourceRef } from "@flyte-ts/kubernetes";
+import { buildPod, type Pod } from "@flyte-ts/pod-task";
+import { takeOf, WARM_MODE_LABEL, WARM_STATE_LABEL, warmStart } from "@flyte-ts/pod-task/warm";
+import type { Plugin, TaskRequest } from "@flyte-ts/task-plugin";
+import { attemptKey } from "@flyte-ts/task-plugin";
+import type { JobFault } from "@flyte-ts/task-plugin/harness";
+import { idlePod } from "../warm/idle-pod.js";
+import { WarmPool } from "../warm/pool.js";
+import { warmPodSettings } from "../warm/settings.js";
+import { config, logger, outputs, PodWorld } from "./pod-world.js";
+import type { Change } from "./simulated-cluster.js";
+import { mark, SimulatedSupervisors } from "./simulated-supervisors.js";
+import { warmRequest } from "./warm-world.js";
+
+/** Mistakes with reused pods, which the simulation has to find. */
+export type ReusedMistake = "freesBeforeItsEndIsStored" | "takesAnyVersion" | "freesAnyVersion" | "confusesEnds";
+
+/** Late calls of the simulated cluster take effect within this time, ms. */
+const SETTLES_WITHIN_MS = 3_000;
+/** Time after which another attempt takes a pod that was freed, ms. */
+const RIVAL_MS = 50;
+/** Time after which another attempt takes a pod that a patch without an answer is to change, ms. */
+const LATE_RIVAL_MS = 500;
+/** Annotation of pods that an attempt of others has taken. */
+const RIVAL = "simulation/rival";
+const settings = warmPodSettings.parse({ enabled: true, rules: [{ mode: "reused" }], minIdle: 2, keepMs: 600_000 });
+
+/**
+ * A simulated cluster with reused pods, in which an earlier attempt has run. Attempts of others
+ * take freed pods at once, and those whose change has no answer; nothing may touch their pods.
+ */
+export class ReusedWorld extends PodWorld {
+  /** Mistakes that were seen, beside those of the attempt. */
+  readonly violations: string[] = [];
+  /** Number of pods that were freed. */
+  frees = 0;
+  #supervisors: SimulatedSupervisors | undefined;
+  #faults = 0;
+  /** Propeller has stored the end of the attempt, or does not need it. */
+  #mayForget = false;
+
+  constructor(
+    private readonly mistake?: ReusedMistake,
+    settlesWithinMs = SETTLES_WITHIN_MS,
+  ) {
+    super({ creationSettlesWithinMs: settlesWithinMs });
+    this.cluster.onChange((change) => this.#onChange(change));
+    this.cluster.onLatePatch = (key) => this.clock?.schedule(LATE_RIVAL_MS, () => this.#takeForOthers(this.cluster.pods.get(key)));
+    if (mistake === "takesAnyVersion") this.#dropVersions("taken");
+    if (mistake === "freesAnyVersion") this.#dropVersions("idle");
+  }
+
+  /** No earlier process has calls that may take effect. */
+  readonly quietMs = SETTLES_WITHIN_MS;
+
+  override request = (): TaskRequest => warmRequest();
+
+  override plugin(clock: ManualTime): Plugin {
+    this.clock = clock;
+    this.#supervisors ??= this.#startSupervisors(clock);
+    const plugin = super.plugin(clock);
+    return {
+      ...plugin,
+      abort: (request) => {
+        this.#mayForget = true;
+        return plugin.abort(request);
+      },
+      finalize: (request) => {
+        this.#mayForget = true;
+        return plugin.finalize?.(request);
+      },
+    };
+  }
+
+  protected override warmPool(clock: ManualTime): WarmPool {
+    if (this.cluster.creations.size === 0) this.#startAhead(2);
+    const pool = new WarmPool({ client: this.cluster, clock, logger, settings });
+    if (this.mistake === "freesBeforeItsEndIsStored") {
+      const { ends } = pool.reused;
+      const start = ends.start.bind(ends);
+      ends.start = (onEnd) =>
+        start((pod) => {
+          onEnd(pod);
+          clock.schedule(10, () => void pool.reused.free(pod).catch(() => undefined));
+        });
+    }
+    return pool;
+  }
+
+  override complete(request: TaskRequest): void {
+    const tag = attemptLogTag(request);
+    if (this.#supervisors?.isRunning(tag) !== true) return super.complete(request);
+    this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
+    this.#supervisors.complete(tag);
+  }
+
+  /** Keeps later assignments from the supervisors, as a kubelet that is lost. */
+  hideAssignments(): void {
+    if (this.#supervisors !== undefined) this.#supervisors.readsAssignments = false;
+  }
+
+  override isRunning(request: TaskRequest): boolean {
+    const pod = this.cluster.podOf(attemptKey(request));
+    const runs = this.#supervisors?.isRunning(attemptLogTag(request)) === true;
+    return runs || (pod !== undefined && takeOf(pod) === undefined && super.isRunning(request));
+  }
+
+  override inject(fault: JobFault): void {
+    super.inject(fault);
+    this.#supervisors?.breakLogs(this.#faults++ % 2 === 0 ? "hang" : "close");
+  }
+
+  #startSupervisors(clock: ManualTime): SimulatedSupervisors {
+    const supervisors = new SimulatedSupervisors(this.cluster, clock);
+    const { logs } = this.cluster;
+    if (this.mistake === "confusesEnds" && logs !== undefined) this.cluster.logs = (options) => this.#confuse(options, logs(options));
+    return supervisors;
+  }
+
+  #startAhead(count: number): void {
+    const request = warmRequest();
+    const start = warmStart(buildPod(request, { config: config.pods }), request, {
+      python: "python3",
+      maxIdleSeconds: 1_800,
+      reuse: settings.reuse,
+    });
+    if (start === undefined) throw new Error("the task of the simulation cannot take a warm pod");
+    for (let i = 0; i < count; i++) void this.cluster.create(PODS, idlePod(start, { name: `warm-${i}`, pool: "earlier" }));
+  }
+
+  #onChange({ before, after }: Change): void {
+    if (before === undefined) return;
+    const name = before.metadata.name;
+    if (isOfOthers(before) && before.metadata.deletionTimestamp === undefined) {
+      if (after === undefined || after.metadata.deletionTimestamp !== undefined)
+        this.violations.push(`pod ${name} of another attempt was deleted`);
+      else if (takeOf(after) !== takeOf(before)) this.violations.push(`pod ${name} was taken from another attempt`);
+    }
+    if (after !== undefined && isIdle(after) && takeOf(before) !== undefined) {
+      this.frees++;
+      if (!isOfOthers(before) && !this.#mayForget) this.violations.push(`pod ${name} was freed before the end of its attempt was stored`);
+      this.clock?.schedule(RIVAL_MS, () => this.#takeForOthers(this.cluster.pods.get(objectKey(after))));
+    }
+  }
+
+  #takeForOthers(pod: Pod | undefined): void {
+    if (pod === undefined || !isIdle(pod) || pod.metadata.deletionTimestamp !== undefined) return;
+    const { namespace = "", name, uid = "", resourceVersion = "" } = pod.metadata;
+    const assignment = JSON.stringify({ take: resourceVersion, tag: "1".repeat(16) });
+    const annotations = {
+      [RIVAL]: "true",
+      "flyte.org/warm-taken": `${uid} 2026-01-02T03:04:05Z ${resourceVersion}`,
+      "flyte.org/warm-assignment": assignment,
+      "flyte.org/warm-pool": null,
+    };
+    this.cluster.patchDirectly(`${namespace}/${name}`, { metadata: { labels: { [WARM_STATE_LABEL]: "taken" }, annotations } });
+  }
+
+  /** Takes the current version for the one that the caller knows, in patches to this state. */
+  #dropVersions(state: "taken" | "idle"): void {
+    const patch = this.cluster.mergePatch.bind(this.cluster);
+    this.cluster.mergePatch = <T extends KubeObject>(ref: ResourceRef, { body, ...options }: PatchOptions): Promise<T> => {
+      const { metadata } = body as { metadata: { labels?: Record<string, string | null> } };
+      const drops = metadata.labels?.[WARM_STATE_LABEL] === state;
+      return patch<T>(ref, { ...options, body: { metadata: { ...metadata, ...(drops ? { resourceVersion: undefined } : {}) } } });
+    };
+  }
+
+  /** Takes every end for that of the pod's attempt. */
+  async *#confuse({ namespace, name }: PodLogOptions, log: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of log) {
+      const pod = this.cluster.pods.get(`${namespace}/${name}`);
+      const { tag = "", take = "" } = JSON.parse(pod?.metadata.annotations?.["flyte.org/warm-assignment"] ?? "{}") as {
+        tag?: string;
+        take?: string;
+      };
+      const isEnd = Buffer.from(chunk).toString().includes('"end"');
+      yield isEnd ? Buffer.from(`2026-01-02T03:04:05.000000001Z ${tag}= ${mark(take)}\n`) : chunk;
+    }
+  }
+}
+
+function isIdle({ metadata }: Pod): boolean {
+  return metadata.labels?.[WARM_STATE_LABEL] === "idle" && metadata.labels[WARM_MODE_LABEL] === "reused";
+}
+
+function isOfOthers({ metadata }: Pod): boolean {
+  return metadata.annotations?.[RIVAL] !== undefined;
+}

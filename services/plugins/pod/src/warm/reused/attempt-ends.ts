@@ -1,0 +1,137 @@
+import type { Time } from "@flyte-ts/async";
+import { attemptLogTag } from "@flyte-ts/domain/name";
+import { type KubeClient, objectKey } from "@flyte-ts/kubernetes";
+import { decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
+import { type AttemptEnd, takeOf, withAttemptEnd } from "@flyte-ts/pod-task/warm";
+import { EndMarkReader } from "./end-mark-reader.js";
+
+export interface AttemptEndsDeps {
+  readonly client: Pick<KubeClient, "podLog">;
+  readonly clock: Time;
+}
+
+/** A take of a pod by an attempt, and its end once the log has shown it. */
+interface FollowedTake {
+  readonly take: string;
+  readonly cancel: AbortController;
+  end?: AttemptEnd;
+}
+
+const RETRY_MS = 500;
+/**
+ * Silence of a log after which it is opened again, ms. A supervisor repeats an end for longer than
+ * that, so that a connection that hangs hides no end.
+ */
+const SILENCE_MS = 20_000;
+
+/**
+ * Ends of attempts in reused pods, whose containers go on. It follows the log of each taken pod
+ * from its last line: the mark of an end is the last line of an attempt, so that a new process
+ * finds it as well.
+ */
+export class AttemptEnds {
+  readonly #takes = new Map<string, FollowedTake>();
+  #onEnd: (pod: Pod) => void = () => undefined;
+
+  constructor(private readonly deps: AttemptEndsDeps) {}
+
+  /** @param onEnd called with the pod of each attempt that has ended */
+  start(onEnd: (pod: Pod) => void): void {
+    this.#onEnd = onEnd;
+  }
+
+  stop(): void {
+    for (const key of this.#takes.keys()) this.#forget(key);
+  }
+
+  /** Follows the attempt of a pod that was seen, until its end or that of the pod. */
+  observe(pod: Pod): void {
+    const key = objectKey(pod);
+    const take = takeOf(pod);
+    const known = this.#takes.get(key);
+    if (known !== undefined && known.take !== take) this.#forget(key);
+    if (take === undefined || hasTerminated(pod)) return known?.cancel.abort();
+    if (known?.take === take) return;
+    const followed: FollowedTake = { take, cancel: new AbortController() };
+    this.#takes.set(key, followed);
+    void this.#follow(pod, followed);
+  }
+
+  /** Ends the interest in a pod that is gone, or serves this attempt no more. */
+  forget(pod: Pod): void {
+    const key = objectKey(pod);
+    if (this.#takes.get(key)?.take === takeOf(pod)) this.#forget(key);
+  }
+
+  /** The end of the attempt that has taken the pod, as the log shows it. */
+  endOf(pod: Pod): AttemptEnd | undefined {
+    const known = this.#takes.get(objectKey(pod));
+    return known !== undefined && known.take === takeOf(pod) ? known.end : undefined;
+  }
+
+  /**
+   * Shows the pod of an attempt that has ended by itself as an ended one. An abort is told to those
+   * who asked for it.
+   */
+  apply<T extends Pod>(pod: T): T | Pod {
+    const end = this.endOf(pod);
+    return end === undefined || end.aborted || hasTerminated(pod) ? pod : withAttemptEnd(pod, end);
+  }
+
+  /** Waits for the end of the pod's attempt. */
+  async waitFor(pod: Pod, ms: number): Promise<AttemptEnd | undefined> {
+    this.observe(pod);
+    const step = 20;
+    for (let waited = 0; waited < ms && this.endOf(pod) === undefined; waited += step) await this.deps.clock.sleep(step);
+    return this.endOf(pod);
+  }
+
+  #forget(key: string): void {
+    this.#takes.get(key)?.cancel.abort();
+    this.#takes.delete(key);
+  }
+
+  async #follow(pod: Pod, followed: FollowedTake): Promise<void> {
+    const { signal } = followed.cancel;
+    while (!signal.aborted) {
+      const end = await this.#readEnd(pod, followed.take, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      if (end !== undefined) {
+        followed.end = end;
+        this.#onEnd(pod);
+        return;
+      }
+      await this.deps.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** Reads the log until the mark, the end of the connection, or silence. */
+  async #readEnd(pod: Pod, take: string, signal: AbortSignal): Promise<AttemptEnd | undefined> {
+    const { client, clock } = this.deps;
+    const { namespace = "", name } = pod.metadata;
+    const [container] = pod.spec.containers;
+    const { generatedName = "" } = decodeAttemptAnnotation(pod) ?? {};
+    const reader = new EndMarkReader(attemptLogTag({ namespace, generatedName }), take);
+    const silence = new AbortController();
+    const listen = () => clock.schedule(SILENCE_MS, () => silence.abort());
+    let cancelTimer = listen();
+    try {
+      const from = { namespace, name, container: container?.name ?? "", follow: true, tailLines: 1 };
+      for await (const chunk of client.podLog({ ...from, signal: AbortSignal.any([signal, silence.signal]) })) {
+        cancelTimer();
+        cancelTimer = listen();
+        const end = reader.add(chunk);
+        if (end !== undefined) return end;
+      }
+      return undefined;
+    } finally {
+      cancelTimer();
+      // The server keeps the stream open until then.
+      silence.abort();
+    }
+  }
+}
+
+function hasTerminated({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed" || status?.containerStatuses?.[0]?.state?.terminated !== undefined;
+}
