@@ -32,7 +32,7 @@ POLL = 0.02
 GRACE, ACKNOWLEDGED = 0.5, 45
 REPEATS = (1, 3, 10, 20, 30)
 # What flytekit imports when a task runs.
-LATER = ("fsspec.implementations.local", "fsspec.implementations.http", "s3fs", "gcsfs", "adlfs", "flytekit.core.python_auto_container", "flytekit.core.default_resolver")
+LATER = ("fsspec.implementations.local", "fsspec.implementations.http", "s3fs", "flytekit.core.python_auto_container", "flytekit.core.default_resolver")
 
 
 def control(option, value):
