@@ -40,8 +40,8 @@ const MARGIN_MS = 60_000;
 
 /**
  * Pods that are started ahead, each for one attempt at a time. An attempt takes a pod by a patch of
- * the version that is known: the patch says which attempt it is, gives the pod its work, and succeeds
- * once. So the state is in Kubernetes, and no two attempts take a pod whatever fails.
+ * the version that is known: the patch says which attempt it is, gives the pod its work, and
+ * succeeds once. So the state is in Kubernetes, and no two attempts take a pod whatever fails.
  */
 export class WarmPool {
   readonly #pods: IdlePods;
