@@ -72,7 +72,7 @@ const TABLE = {
   "packages/rpc": [...infrastructure, "async", "idl", "http-policy", "input-limits"],
   "packages/auth": ["async", "idl", "rpc"],
   "packages/client": ["async", "idl", "rpc", "compiler"],
-  "packages/sdk": ["idl", "domain", "compiler"],
+  "packages/sdk": ["client", "compiler", "domain", "idl"],
   "packages/host": [],
   "packages/local-servers": ["host", "telemetry"],
   "packages/test-servers": ["host", "local-servers"],

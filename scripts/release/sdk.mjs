@@ -8,7 +8,7 @@ import { copyModules, internalSpecifier } from "./copy-modules.mjs";
 
 const packages = join(root, "packages");
 /** Internal packages whose modules @flyte-ts/sdk holds, also for @flyte-ts/runtime. */
-const HELD_BY_SDK = /^@flyte-ts\/(idl|domain|compiler)(\/|$)/;
+const HELD_BY_SDK = /^@flyte-ts\/(client|compiler|domain|idl)(\/|$)/;
 const SDK = /^@flyte-ts\/sdk(\/|$)/;
 /** File with the licences of bundled packages. */
 const LICENSES = "THIRD-PARTY-LICENSES";

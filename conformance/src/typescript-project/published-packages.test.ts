@@ -32,6 +32,16 @@ function install(folder: string, node?: string): void {
 
 const FIRST_STEPS = "npx flyte-ts init --yes && npm test && npx flyte-ts check";
 
+/** Starts a workflow of `init`, whose types tsc checks, where no server is. */
+const PROGRAM = `import { connect } from "@flyte-ts/sdk/client";
+import type { hello } from "./flows/hello.ts";
+const flyte = connect({ endpoint: "localhost:1" });
+await flyte.run<typeof hello>("hello.hello", { name: "you" }).then(
+  async (execution) => console.log((await execution.wait()).greeting.length),
+  (error: Error) => console.log(error.message),
+);
+`;
+
 test("an empty folder becomes a project whose tests and checks pass", { timeout: 300_000 }, () => {
   const folder = emptyFolder("first");
   install(folder);
@@ -39,6 +49,12 @@ test("an empty folder becomes a project whose tests and checks pass", { timeout:
   expect(ended, ended.text).toMatchObject({ status: 0, text: expect.stringContaining("3 entities are sound") });
   const run = shell(folder, "npx flyte-ts run src/flows/hello.ts hello --name you");
   expect(run, run.text).toMatchObject({ status: 0, text: expect.stringContaining('greeting = "Hello, you!"\nlength = 11\n') });
+  writeFileSync(join(folder, "src", "program.ts"), PROGRAM);
+  const program = shell(
+    folder,
+    "npx flyte-ts check && node --experimental-strip-types --disable-warning=ExperimentalWarning src/program.ts",
+  );
+  expect(program, program.text).toMatchObject({ status: 0, text: expect.stringContaining("http://localhost:1 cannot be reached") });
   const installed = shell(folder, "npm ls --all --parseable").text;
   expect(installed).toContain("node_modules/@flyte-ts/runtime");
   expect(installed).not.toMatch(/node_modules\/(pg|postgres|nats|@nats-io|@kubernetes|@flyte-ts\/(?!sdk|runtime|cli))/);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { FlyteClient } from "@flyte-ts/client";
 import { integerLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ArtifactType } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExecutionName } from "../stack/executions.js";
 import type { RunningStack } from "../stack/stack-fixture.js";
@@ -48,6 +49,16 @@ async function deletePod({ name }: ExecutionName): Promise<void> {
   for (const { metadata } of list.items) expect((await fetch(`${pods}/${metadata.name}`, { method: "DELETE" })).ok).toBe(true);
 }
 
+/** Returns the deck of an execution's only node. */
+async function deckOf(executionId: ExecutionName): Promise<string> {
+  const { nodeExecutions } = await client.admin.listNodeExecutions({ workflowExecutionId: executionId, limit: 10 });
+  const node = nodeExecutions.find(({ closure }) => (closure?.deckUri ?? "") !== "");
+  if (node?.id === undefined) throw new Error("no node has a deck");
+  const source = { case: "nodeExecutionId" as const, value: node.id };
+  const { preSignedUrls } = await client.dataProxy.createDownloadLink({ artifactType: ArtifactType.DECK, source });
+  return (await fetch(preSignedUrls?.signedUrl[0] ?? "")).text();
+}
+
 test("a retried attempt attaches to the children of the one before", async () => {
   const id = await begin(20);
   await bothRun(id);
@@ -61,6 +72,9 @@ test("a retried attempt attaches to the children of the one before", async () =>
   expect([...after.keys()]).toEqual(expect.arrayContaining([...before.keys()]));
   const { fullOutputs } = await client.admin.getExecutionData({ id });
   expect(fullOutputs?.literals["o0"]).toEqual(integerLiteral(300n));
+  const deck = await deckOf(id);
+  for (const child of after.keys()) expect(deck).toContain(`/console/projects/flytesnacks/domains/development/executions/${child}"`);
+  expect(deck).toContain("an earlier attempt");
 }, 500_000);
 
 test("an abort ends the children", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root } from "../repository.js";
@@ -14,6 +14,7 @@ const samples = readdirSync(docs).flatMap((page) =>
 beforeAll(() => {
   folder = mkdtempSync(join(project, "src", ".docs-"));
   for (const { file, code } of samples) writeFileSync(join(folder, file), code);
+  symlinkSync(join("..", "flows"), join(folder, "flows"));
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", include: ["*.ts"] }));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,15 @@ export type { FlyteDataset, FlyteDirectory, FlyteFile } from "./file/file.js";
 // Tasks
 export { connectorTask, container, dynamic, eager, task } from "./entity/task.js";
 export { type Context, currentContext } from "./entity/context.js";
-export { GraphError, IgnoreOutputs, RecoverableError, SystemError, ValueError } from "./entity/errors.js";
+export {
+  ExecutionFailed,
+  type ExecutionFailure,
+  GraphError,
+  IgnoreOutputs,
+  RecoverableError,
+  SystemError,
+  ValueError,
+} from "./entity/errors.js";
 export type { NodeOptions, TaskConfig } from "./entity/settings.js";
 
 // Workflows

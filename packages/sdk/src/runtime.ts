@@ -30,6 +30,11 @@ export { isRecoverable } from "./local/attempts.js";
 export { type LocalResult, runDefinition } from "./local/run.js";
 export type { LocalOptions } from "./local/options.js";
 
+// Executions on a server
+export { FlyteApi } from "./api/flyte-api.js";
+export { type ExecutionName, Executions } from "./api/executions.js";
+export { waitForEnd } from "./api/watch.js";
+
 // Values
 export type { AnyType, Described } from "./type/type.js";
 export { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, InvalidInput, InvalidOutput } from "./codec/interface-values.js";

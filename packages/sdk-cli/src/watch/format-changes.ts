@@ -51,6 +51,8 @@ export class ChangeFormatter {
     subject: string,
     { phase = "", at, text }: { phase: string | undefined; at: Timestamp | undefined; text: string },
   ): string | undefined {
+    // A new execution has no phase yet.
+    if (phase === "UNDEFINED") return undefined;
     // The last line that contains a word is the most important one of an error.
     const lastLine =
       text

@@ -9,8 +9,9 @@ export function withRetries<Result>(operation: () => Promise<Result>): Promise<R
 }
 
 /**
- * True for errors that say themselves that they are transient: those of this package, also when
- * they come out of another copy of it.
+ * True for errors that say themselves that they are transient: those of this package and of the
+ * API, also when they come out of another copy of it.
  */
-export const isTransient = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "transient" in error && error.transient === true;
+export const isTransient = (error: unknown): boolean => says(error, "transient") || says(error, "isTransient");
+
+const says = (error: unknown, name: string): boolean => typeof error === "object" && error !== null && Reflect.get(error, name) === true;

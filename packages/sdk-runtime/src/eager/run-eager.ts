@@ -1,10 +1,18 @@
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type Collection, type Definition, runTask, type TaskDefinition, type TaskResult, withChildren } from "@flyte-ts/sdk/runtime";
+import {
+  type Collection,
+  type Definition,
+  Executions,
+  FlyteApi,
+  runTask,
+  type TaskDefinition,
+  type TaskResult,
+  withChildren,
+} from "@flyte-ts/sdk/runtime";
 import { RunFailure, userError } from "../failure/failure.js";
 import type { RunRequest } from "../run-request.js";
 import type { Execution } from "../task/execute.js";
 import { type ChildEntity, ChildExecutions } from "./child-executions.js";
-import { ExecutionApi } from "./execution-api.js";
 
 /** Maximum number of children at a time where the task names none. */
 const DEFAULT_CONCURRENCY = 16;
@@ -19,8 +27,11 @@ export async function runEager(
   const { context, files, inputs, registration, collection } = execution;
   if (registration === undefined || collection === undefined) throw new RunFailure("an eager task needs its registration");
   const concurrency = definition.execution.form === "eager" ? definition.execution.concurrency : undefined;
+  if (!environment["FLYTE_PLATFORM_URL"])
+    throw new Error("FLYTE_PLATFORM_URL is not set: eager tasks start executions by the API of the platform");
+  const api = new FlyteApi({}, environment);
   const children = new ChildExecutions({
-    api: new ExecutionApi(environment),
+    executions: new Executions(api),
     execution: context.execution,
     // The last part of the prefix numbers the attempt.
     node: addresses.outputPrefix.replace(/\/\d+\/?$/, ""),
@@ -37,6 +48,8 @@ export async function runEager(
     return await withChildren({ files, run }, () => runTask(definition, { inputs, files, context }));
   } finally {
     context.signal.removeEventListener("abort", abandon);
+    const page = children.records.html(`${await api.origin()}/console`);
+    if (page !== undefined) context.deck("Children").html(page);
   }
 }
 

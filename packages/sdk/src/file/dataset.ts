@@ -6,6 +6,9 @@ import type { FileStore, FlyteDataset } from "./file.js";
 import { readParquet, writeParquet } from "./parquet.js";
 import { readAll } from "./remote.js";
 
+/** Name of the only file of a data set of this SDK or of flytekit. */
+const FIRST_PART = "00000";
+
 export interface DatasetAddress {
   readonly uri: string;
   readonly format: string;
@@ -22,7 +25,7 @@ export function datasetAddress(value: unknown, type: Pick<Dataset<unknown>, "col
   const uri = files.allocate("dataset");
   encoding.later(async () => {
     const bytes = await writeParquet(type.columns, rows, place);
-    await files.write(`${uri}/00000`, single(bytes));
+    await files.write(`${uri}/${FIRST_PART}`, single(bytes));
   });
   return { uri, format: "parquet" };
 }
@@ -63,6 +66,7 @@ export class RemoteDataset implements FlyteDataset<unknown> {
 
   async #parts(): Promise<readonly string[]> {
     const { uri, files } = this.#source;
+    if (files.listsFolders === false) return [uri.endsWith(".parquet") ? uri : `${uri}/${FIRST_PART}`];
     const found: string[] = [];
     for await (const part of files.list(uri)) found.push(part);
     return found.length === 0 ? [uri] : found.sort();

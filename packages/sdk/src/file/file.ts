@@ -46,6 +46,8 @@ export interface FileStore {
   allocate(name?: string): string;
   read(uri: string): AsyncIterable<Uint8Array>;
   write(uri: string, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** False where folders cannot be listed; default true. */
+  readonly listsFolders?: boolean;
   /** Lists the addresses of all files below a folder. */
   list(uri: string): AsyncIterable<string>;
   /** Returns a new local path for a download, whose last part is `name`. */

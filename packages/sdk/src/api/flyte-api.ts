@@ -1,0 +1,81 @@
+import { create, type DescMessage, fromJson, type JsonValue, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { createRestClient, type RestCall, RestError } from "@flyte-ts/client/browser";
+import { clientTokens } from "./credentials.js";
+import { pause } from "./pause.js";
+import { type Environment, type ConnectionSettings, resolveSettings, type ResolvedSettings } from "./settings.js";
+
+export { RestError } from "@flyte-ts/client/browser";
+
+/** Tries of a call whose failure may be transient. */
+const TRIES = 4;
+const FIRST_DELAY_MS = 200;
+
+/** A call without a body. */
+export type ApiCall = Pick<RestCall, "method" | "query" | "signal">;
+
+/**
+ * Messages of Flyte's API by REST, which any Flyte serves at the address of its gRPC API. Calls are
+ * repeated after failures that may be transient: a creation must name what it creates.
+ */
+export class FlyteApi {
+  readonly #settings: () => Promise<ResolvedSettings>;
+  #connection: Promise<{ readonly origin: string; readonly headers: () => Promise<Record<string, string>> }> | undefined;
+
+  constructor(given: ConnectionSettings, environment: Environment) {
+    this.#settings = () =>
+      resolveSettings(given, environment, async () => (await import("./flytectl-file.js")).readFlytectlFile(environment));
+  }
+
+  /** Returns the URL of the API, without a path. */
+  async origin(): Promise<string> {
+    return (await this.#connected()).origin;
+  }
+
+  /** Makes a call. @throws RestError */
+  async call<Answer extends DescMessage>(
+    answer: Answer,
+    path: string,
+    call: ApiCall & Pick<RestCall, "body"> = {},
+  ): Promise<MessageShape<Answer>> {
+    const { origin, headers } = await this.#connected();
+    for (let failures = 0; ; failures++) {
+      try {
+        const given = await headers();
+        const json = await createRestClient({ origin, headers: () => given }).call<JsonValue>(path, call);
+        return fromJson(answer, json, { ignoreUnknownFields: true });
+      } catch (error) {
+        if (!(error instanceof RestError) || !error.isTransient || failures + 1 >= TRIES) throw this.#explained(error, origin);
+        await pause(FIRST_DELAY_MS * 2 ** failures, call.signal);
+      }
+    }
+  }
+
+  /** Makes a streaming call and yields the encoded messages. @throws RestError */
+  async *stream(path: string, call: ApiCall): AsyncGenerator<Uint8Array, void> {
+    const { origin, headers } = await this.#connected();
+    const given = await headers();
+    yield* createRestClient({ origin, headers: () => given }).stream(path, call);
+  }
+
+  #explained(error: unknown, origin: string): unknown {
+    if (!(error instanceof RestError) || error.httpStatus !== 0) return error;
+    return new RestError(error.code, `${origin} cannot be reached; \`endpoint\` or FLYTE_PLATFORM_URL names the API`, 0, { cause: error });
+  }
+
+  #connected() {
+    this.#connection ??= this.#settings().then(({ origin, token, client }) => {
+      const tokens = token ?? (client && clientTokens(origin, client));
+      const headers = async (): Promise<Record<string, string>> => {
+        const bearer = typeof tokens === "function" ? await tokens() : tokens;
+        return bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+      };
+      return { origin, headers };
+    });
+    return this.#connection;
+  }
+}
+
+/** Returns the JSON form of a message. */
+export function jsonOf<Desc extends DescMessage>(schema: Desc, message: MessageInitShape<Desc>): JsonValue {
+  return toJson(schema, create(schema, message));
+}
