@@ -30,6 +30,9 @@ async function versions(): Promise<number> {
 test("a sound save registers and starts an execution; a mistake in types registers nothing", { timeout: 600_000 }, async () => {
   const session = new DevSession(project, ["--remote", "src/flows/hello.ts", "hello"], `localhost:${stack.api}`);
   await session.until("started ");
+  const followed = await session.until("ended after");
+  expect(followed).toMatch(/execution +SUCCEEDED\n/);
+  expect(followed).toContain("length = 13\n");
   expect(await versions()).toBe(1);
   save(project.module, "=> text.length", "=> text.size");
   expect(await session.until("types have mistakes")).not.toContain("registered");

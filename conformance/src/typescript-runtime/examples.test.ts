@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FlyteClient } from "@flyte-ts/client";
-import { literalFromJson } from "@flyte-ts/domain/literal";
+import { collectionLiteral, floatLiteral, literalFromJson, literalMap } from "@flyte-ts/domain/literal";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
@@ -25,6 +25,7 @@ interface ExampleCase {
   readonly outputs?: unknown;
   readonly error?: string;
   readonly signals?: Readonly<Record<string, unknown>>;
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 const EXAMPLES = join(root, "examples", "typescript");
 /** A project of its own: it refers to entities of Python, which must be registered before. */
@@ -34,6 +35,10 @@ const { CASES } = (await import(pathToFileURL(join(EXAMPLES, "src", "cases.ts"))
 let stackClient: StackClient;
 let client: FlyteClient;
 let folder: string;
+/** Address of the namespace of the pods. */
+let namespaceUrl: string;
+/** Version of the examples. */
+let version: string;
 const executions = new Map<ExampleCase, ExecutionName>();
 
 /** Registers the examples and starts an execution of each. */
@@ -43,22 +48,36 @@ beforeAll(async () => {
   stackClient = connectToStack(stack);
   ({ client } = stackClient);
   const endpoint = `localhost:${stack.api}`;
+  namespaceUrl = `${/server: (\S+)/.exec(readFileSync(stack.kubeconfig, "utf8"))?.[1] ?? ""}/api/v1/namespaces/flytesnacks-development`;
+  for (const { secrets = {} } of CASES) await createSecrets(secrets);
   const scope = ["-p", "flytesnacks", "-d", "development"];
   runPython({ stack, folder: MIXED }, "pyflyte", ["register", ...scope, "--version", "v1", "pipelines"]);
   const register = (project: string) => versionIn(runCommand({ folder: project, endpoint }, ["register"]));
   const versions = { flows: register(EXAMPLES), mixed: register(MIXED) };
+  version = versions.flows;
   for (const example of CASES) {
     const definition = definitionOf(example.entity);
     const inputs = await encodeInputs(definition, example.inputs, new LocalFileStore(folder));
     const kind = definition.kind === "task" ? ResourceType.TASK : ResourceType.LAUNCH_PLAN;
-    const version = example.name.startsWith("references.") ? versions.mixed : versions.flows;
-    executions.set(example, await start(client, { name: example.name, version, kind, inputs }));
+    const registered = example.name.startsWith("references.") ? versions.mixed : versions.flows;
+    executions.set(example, await start(client, { name: example.name, version: registered, kind, inputs }));
   }
 }, 400_000);
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await stackClient.close();
 }, 60_000);
+
+/** Creates Kubernetes Secrets: `group/key` is a key of the Secret `group`. */
+async function createSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, value] of Object.entries(secrets)) {
+    const [group = "", key = ""] = path.split("/");
+    const body = { apiVersion: "v1", kind: "Secret", metadata: { name: group }, stringData: { [key]: value } };
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await fetch(`${namespaceUrl}/secrets`, init);
+    if (!response.ok) throw new Error(await response.text());
+  }
+}
 
 /** Answers the gates of an execution once they ask. */
 async function answerGates(id: ExecutionName, answers: Readonly<Record<string, unknown>>): Promise<void> {
@@ -93,4 +112,23 @@ test.each(failing)("$name $inputs fails on a server as in this process", { timeo
   const { phase, error } = await waitFor(client, executions.get(example) as ExecutionName);
   expect(phase).toBe("FAILED");
   expect(error).toContain(example.error);
+});
+
+test("a call that asks for a GPU waits for a node with the accelerator of its task", { timeout: 300_000 }, async () => {
+  const inputs = literalMap([["values", collectionLiteral([floatLiteral(1)])]]);
+  const id = await start(client, { name: "tasks.pods.onGpu", version, kind: ResourceType.LAUNCH_PLAN, inputs });
+  const selector = `labelSelector=execution-id%3D${id.name}`;
+  const podSpecs = async () => {
+    const { items } = (await (await fetch(`${namespaceUrl}/pods?${selector}`)).json()) as {
+      readonly items: readonly { readonly spec: object }[];
+    };
+    return items.map(({ spec }) => spec);
+  };
+  const expression = { key: "k8s.amazonaws.com/accelerator", operator: "In", values: ["nvidia-tesla-t4"] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
+  await expect
+    .poll(podSpecs, { timeout: 120_000 })
+    .toMatchObject([{ affinity: { nodeAffinity }, containers: [{ resources: { limits: { "nvidia.com/gpu": "1" } } }] }]);
+  await client.admin.terminateExecution({ id, cause: "no node has a GPU" });
+  expect((await waitFor(client, id)).phase).toBe("ABORTED");
 });

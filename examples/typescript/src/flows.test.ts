@@ -21,8 +21,8 @@ const succeeding = CASES.filter(({ error }) => error === undefined);
 const failing = CASES.filter(({ error }) => error !== undefined);
 
 describe("each example runs in this process", () => {
-  test.each(succeeding)("$name $inputs", async ({ entity, inputs, outputs, signals = {}, mocks = [] }) => {
-    const run = await runAny(entity, inputs, { signals, mocks });
+  test.each(succeeding)("$name $inputs", async ({ entity, inputs, outputs, signals = {}, mocks = [], secrets = {} }) => {
+    const run = await runAny(entity, inputs, { signals, mocks, secrets });
     expect({ outputs: run.outputs }).toMatchObject({ outputs });
     expect(run.nodes.every(({ phase }) => phase === "SUCCEEDED")).toBe(true);
   });

@@ -39,7 +39,7 @@ const ABOUT: Readonly<Record<Verb, string>> = {
 ${PROJECT}`,
   dev: `  dev     Checks types and workflows after each save, and then runs the workflow or task in this
           process. Ctrl-C ends it.
-          --remote  registers the project instead, and starts an execution
+          --remote  registers the project instead, starts an execution, and follows it
           --inputs  JSON file with the inputs
 ${PROJECT}`,
   check: `  check   Checks the types with the project's TypeScript, bundles the project, loads it in an empty

@@ -4,7 +4,7 @@ import type { Project } from "../project/project.js";
 import { registerProject } from "../register/register-project.js";
 import { connectTo } from "../register/server.js";
 import { findTarget } from "../run/find-target.js";
-import { startExecution } from "../run/run-remote.js";
+import { followExecution, startExecution } from "../run/run-remote.js";
 import { checkTypes } from "../types/check-types.js";
 import { until } from "./until.js";
 
@@ -53,7 +53,7 @@ export class DevRound {
     const isSound = await types;
     const bundle = await this.#bundle;
     if (!isSound || signal.aborted) return;
-    await until(signal, this.options.remote ? this.#runOnServer(project, bundle) : this.#runHere(project, bundle));
+    await until(signal, this.options.remote ? this.#runOnServer(project, bundle, signal) : this.#runHere(project, bundle));
   }
 
   /** Told as soon as it is known, whatever else is under way. */
@@ -76,8 +76,8 @@ export class DevRound {
     write(`ran after ${this.#elapsed()}\n`);
   }
 
-  /** The server compiles the graphs itself. */
-  async #runOnServer(project: Project, bundle: LoadedBundle): Promise<void> {
+  /** Registers and runs; the server compiles the graphs itself. A save ends the wait alone. */
+  async #runOnServer(project: Project, bundle: LoadedBundle, signal: AbortSignal): Promise<void> {
     const { target, write } = this.options;
     const client = connectTo(project.endpoint);
     try {
@@ -86,7 +86,13 @@ export class DevRound {
       if (target === undefined) return;
       const found = findTarget(project, bundle, target);
       const run = { project, bundle, target: found, inputs: target.inputs, version, wait: false };
-      write(`started ${await startExecution(client, run, version)} (${this.#elapsed()})\n`);
+      const name = await startExecution(client, run, version);
+      if (signal.aborted) return;
+      write(`started ${name} (${this.#elapsed()})\n`);
+      await followExecution(client, run, { name, write, signal });
+      if (!signal.aborted) write(`ended after ${this.#elapsed()}\n`);
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
       client.close();
     }

@@ -36,7 +36,7 @@ export async function runRemote(run: RemoteRun, write: Write): Promise<number> {
     const { version } = await registerProject(client, run, { version: run.version, activate: false });
     const name = await startExecution(client, run, version);
     write(`${name}\n`);
-    return run.wait ? await follow(client, run, { name, write }) : 0;
+    return run.wait ? await followExecution(client, run, { name, write }) : 0;
   } finally {
     client.close();
   }
@@ -73,18 +73,27 @@ export async function startExecution(
   }
 }
 
-async function follow(
+export interface Following {
+  /** Name of the execution. */
+  readonly name: string;
+  readonly write: Write;
+  /** Ends the wait, not the execution. */
+  readonly signal?: AbortSignal;
+}
+
+/** Prints the progress of an execution until it ends, and its outputs. Returns the exit status. */
+export async function followExecution(
   client: FlyteClient,
-  { project: scope, bundle, target }: RemoteRun,
-  { name, write }: { readonly name: string; readonly write: Write },
-) {
+  { project: scope, bundle, target }: Pick<RemoteRun, "project" | "bundle" | "target">,
+  { name, write, signal }: Following,
+): Promise<number> {
   const id = { project: scope.project, domain: scope.domain, name };
   const changes = new ChangeFormatter();
   const channel = openAdminChannel(scope.endpoint);
   try {
     const live = createClient({ channel, service: LiveService });
-    for await (const message of resumeStream((cursor) => live.watchExecution({ id, cursor })))
-      for (const line of changes.lines(message)) write(`${line}\n`);
+    const open = (cursor: string) => live.watchExecution({ id, cursor }, signal && { signal });
+    for await (const message of resumeStream(open, signal && { signal })) for (const line of changes.lines(message)) write(`${line}\n`);
   } finally {
     channel.close();
   }
