@@ -72,11 +72,24 @@ afterAll(async () => {
 async function createSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, value] of Object.entries(secrets)) {
     const [group = "", key = ""] = path.split("/");
-    const body = { apiVersion: "v1", kind: "Secret", metadata: { name: group }, stringData: { [key]: value } };
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await fetch(`${namespaceUrl}/secrets`, init);
-    if (!response.ok) throw new Error(await response.text());
+    const [, namespaces = "", namespace = ""] = /^(.*)\/([^/]+)$/.exec(namespaceUrl) ?? [];
+    await createObject(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    await createObject(`${namespaceUrl}/secrets`, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: group },
+      stringData: { [key]: value },
+    });
   }
+}
+
+const CONFLICT = 409;
+
+/** Creates an object of Kubernetes unless it exists. */
+async function createObject(url: string, object: object): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(object) });
+  if (!response.ok && response.status !== CONFLICT) throw new Error(await response.text());
 }
 
 /** Answers the gates of an execution once they ask. */
