@@ -1,5 +1,4 @@
 import type { PhaseKind, PhaseLook } from "../format/phase.js";
-import { classes } from "./classes.js";
 import styles from "./phase-mark.module.css";
 
 /** Shapes in a square of 14: a phase is known by its shape without its colour. */
@@ -54,7 +53,7 @@ interface PhaseMarkProps {
 /** Phase as a shape, a colour and a word. */
 export function PhaseMark({ look: { kind, word }, text = word, bare = false }: PhaseMarkProps) {
   return (
-    <span className={classes(styles.phase, styles[kind])}>
+    <span className={styles.phase} data-phase={kind}>
       <svg
         viewBox="0 0 14 14"
         className={styles.mark}

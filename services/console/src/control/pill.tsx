@@ -5,7 +5,12 @@ import styles from "./pill.module.css";
 
 /** Short fact beside a title. */
 export function Pill({ children, kind }: { readonly children: ReactNode; readonly kind?: PhaseKind }) {
-  return <span className={classes(styles.pill, kind !== undefined && styles[kind])}>{children}</span>;
+  // A fact that waits looks like one without a phase.
+  return (
+    <span className={styles.pill} data-phase={kind === "wait" ? undefined : kind}>
+      {children}
+    </span>
+  );
 }
 
 /** Name, version or value as code. */

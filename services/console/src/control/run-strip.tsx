@@ -1,6 +1,5 @@
 import type { ExecutionRow } from "../api/execution-row.js";
 import { formatDuration } from "../format/duration.js";
-import { classes } from "./classes.js";
 import styles from "./run-strip.module.css";
 
 const LEAST_HEIGHT = 0.2;
@@ -16,7 +15,8 @@ export function RunStrip({ runs }: { readonly runs: readonly Pick<ExecutionRow, 
       {runs.map(({ key, look, durationMs }) => (
         <span
           key={key.name}
-          className={classes(styles.bar, styles[look.kind])}
+          className={styles.bar}
+          data-phase={look.kind}
           title={durationMs === undefined ? look.word : `${look.word} after ${formatDuration(durationMs)}`}
           style={{ height: `${Math.max(LEAST_HEIGHT, (durationMs ?? longestMs) / longestMs) * 100}%` }}
         />

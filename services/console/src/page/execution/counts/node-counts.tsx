@@ -1,6 +1,5 @@
 import { useEffect } from "react";
 import { useStore } from "../../../app/use-store.js";
-import { classes } from "../../../control/classes.js";
 import { formatCount } from "../../../format/count.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { NodeGroup } from "../../../route/execution-search.js";
@@ -25,7 +24,7 @@ export function NodeCounts({ client, chosen, onChoose }: NodeCountsProps) {
     <div className={styles.counts} role="group" aria-label="Nodes by phase">
       <span className={styles.stack} aria-hidden="true">
         {groups.map(({ group, kind, count }) => (
-          <span key={group} className={styles[kind]} style={{ flexGrow: count }} />
+          <span key={group} data-phase={kind} style={{ flexGrow: count }} />
         ))}
       </span>
       {groups.map(({ group, kind, word, count }) => {
@@ -38,7 +37,7 @@ export function NodeCounts({ client, chosen, onChoose }: NodeCountsProps) {
             aria-pressed={isChosen}
             onClick={() => onChoose(isChosen ? chosen.filter((each) => each !== group) : [...chosen, group])}
           >
-            <span className={classes(styles.dot, styles[kind])} aria-hidden="true" />
+            <span className={styles.dot} data-phase={kind} aria-hidden="true" />
             <b>{formatCount(count)}</b> {word}
           </button>
         );

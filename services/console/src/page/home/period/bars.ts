@@ -1,12 +1,12 @@
 import type { BucketJson } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
 import { readTimeMs } from "../../../format/time.js";
 
-/** Kinds of ends in the order in which a bar stacks them, from its foot. */
+/** Kinds of ends with the phases of their colours, in the order of a bar from its foot. */
 export const SHOWN_KINDS = [
-  { kind: "succeeded", title: "Succeeded" },
-  { kind: "failed", title: "Failed" },
-  { kind: "aborted", title: "Aborted" },
-  { kind: "open", title: "Open" },
+  { kind: "succeeded", phase: "ok", title: "Succeeded" },
+  { kind: "failed", phase: "bad", title: "Failed" },
+  { kind: "aborted", phase: "stop", title: "Aborted" },
+  { kind: "open", phase: "run", title: "Open" },
 ] as const;
 
 type Kind = (typeof SHOWN_KINDS)[number]["kind"];

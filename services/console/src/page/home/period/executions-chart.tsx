@@ -1,5 +1,6 @@
 import type { BucketJson } from "@flyte-ts/idl/flytets/admin/v1/overview_pb";
 import { usePreferences } from "../../../app/app.js";
+import type { PhaseKind } from "../../../format/phase.js";
 import { formatTime } from "../../../format/time.js";
 import { bars, SHOWN_KINDS } from "./bars.js";
 import styles from "./executions-chart.module.css";
@@ -38,7 +39,7 @@ export function ExecutionsChart({ buckets, bucketMs, endMs, count }: ExecutionsC
           parts.map(({ kind, from, to }) => (
             <rect
               key={`${index} ${kind}`}
-              className={styles[kind]}
+              data-phase={phaseOf(kind)}
               x={index + GAP / 2}
               width={1 - GAP}
               y={HEIGHT - (to / top) * HEIGHT}
@@ -53,13 +54,17 @@ export function ExecutionsChart({ buckets, bucketMs, endMs, count }: ExecutionsC
         ))}
       </span>
       <figcaption className={styles.legend}>
-        {SHOWN_KINDS.map(({ kind, title }) => (
+        {SHOWN_KINDS.map(({ kind, phase, title }) => (
           <span key={kind} className={styles.key}>
-            <i className={styles[kind]} />
+            <i data-phase={phase} />
             {title}
           </span>
         ))}
       </figcaption>
     </figure>
   );
+}
+
+function phaseOf(shown: (typeof SHOWN_KINDS)[number]["kind"]): PhaseKind | undefined {
+  return SHOWN_KINDS.find(({ kind }) => kind === shown)?.phase;
 }
