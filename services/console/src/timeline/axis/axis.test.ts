@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { OverviewCounts } from "../../node-table/session/protocol.js";
 import { TimeFolds, UNFOLDED } from "../../node-table/measure/time-folds.js";
 import { clockStepMs } from "../hook/use-clock.js";
+import { bucketsAround } from "./buckets.js";
 import { beginBrush, moveBrush } from "./brush.js";
 import { foldIdle, idleStretches } from "./fold-idle.js";
 import { ticksOf, tickStepMs } from "./ticks.js";
@@ -108,5 +109,20 @@ test("ticks are at multiples of a step, apart from each other and outside folds"
 });
 
 test("time goes on in steps that are seen: four in a second at most, one in a second at least", () => {
-  expect([0, 100, 125, 300, 10_000].map(clockStepMs)).toEqual([250, 250, 250, 500, 1_000]);
+  expect([0, 100, 250, 499, 10_000].map(clockStepMs)).toEqual([500, 500, 500, 500, 1_000]);
+});
+
+test("buckets cover the window, are two pixels wide at most, and stay while it grows a little", () => {
+  fc.assert(
+    fc.property(window, fc.integer({ min: 1, max: 4000 }), (shown, widthPx) => {
+      const { fromMs, toMs, count } = bucketsAround(shown, widthPx);
+      expect(fromMs).toBeLessThanOrEqual(shown.fromMs);
+      expect(toMs).toBeGreaterThanOrEqual(shown.toMs);
+      expect(((toMs - fromMs) / count / spanOf(shown)) * widthPx).toBeLessThanOrEqual(2);
+      expect(count).toBeLessThanOrEqual(18 * Math.ceil(widthPx / 16));
+    }),
+  );
+  const seen = Array.from({ length: 1_000 }, (_, tick) => JSON.stringify(bucketsAround({ fromMs: 0, toMs: 60_000 + tick * 60 }, 1_000)));
+  expect(new Set(seen).size).toBeLessThan(12);
+  expect(bucketsAround({ fromMs: 3, toMs: 1_000 }, 500, true)).toEqual({ fromMs: 3, toMs: 1_000, count: 250 });
 });

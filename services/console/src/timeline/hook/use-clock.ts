@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 /** Intervals at which what runs grows on the screen: durations show seconds. */
-const MIN_STEP_MS = 250;
+const MIN_STEP_MS = 500;
 const MAX_STEP_MS = 1_000;
 /** Growth that is seen as such. */
 const STEP_PX = 2;
@@ -32,7 +32,7 @@ export function useClock({ createdAtMs, hasEnded, lastMs, clockSkewMs, stepMs }:
     if (!isRunning) return;
     const tick = (): void => setNow(Date.now());
     tick();
-    const timer = setInterval(tick, stepMs);
+    const timer = setInterval(() => !document.hidden && tick(), stepMs);
     return () => clearInterval(timer);
   }, [isRunning, stepMs]);
   return isRunning ? Math.max(now + clockSkewMs - createdAtMs, lastMs) : lastMs;

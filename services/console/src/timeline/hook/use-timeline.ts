@@ -41,7 +41,8 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
   const scrollTree = (toPx: number): void => scroller.current?.scrollTo({ top: toPx });
   const rowView = useRowView({ rows, heightPx: size.heightPx, scrollPx, scrollTree });
   const { viewport, isApart } = rowView;
-  useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time, hasGroups: order === "tree" });
+  const isGrowing = !hasEnded && shown !== undefined && shown.groups.length > 0;
+  useShownParts({ client, viewport, scrollPx, widthPx: size.widthPx, time, hasGroups: order === "tree", isGrowing });
   const goTo = (place: number): void => {
     setCurrent(place);
     setTarget(place);
