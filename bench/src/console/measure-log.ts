@@ -43,9 +43,7 @@ export async function measureLog(options: LogOptions, onFigures: (figures: LogFi
   const log = new PrintedLog(options.lines);
   const proxy = await startCountingProxy(options.endpoint, ({ url }, answer) => {
     if (url?.startsWith("/api/v1/follow/log/") !== true) return false;
-    const tail = new URL(url, "http://bench").searchParams.get("tail_lines");
-    if (tail === null) void log.send(answer);
-    else log.sendTail(answer, Number(tail));
+    void log.send(answer, Number(new URL(url, "http://bench").searchParams.get("end_lines")));
     return true;
   });
   const browser: Browser = await startBrowser();

@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { StreamFramesSchema } from "@flyte-ts/idl/flytets/admin/v1/stream_frames_pb";
 
 const FRAMES = "application/x-flyte-ts-frames";
-/** Last frame of a stream that is complete: an empty status. */
-const END = Uint8Array.of(0x12, 0);
 /** Lines of a message, as admin sends an archived log. */
 const LINES_PER_MESSAGE = 500;
 /** Lines that the pod goes on to print: so many at this interval, ms. */
@@ -40,17 +38,11 @@ export class PrintedLog {
     );
   }
 
-  /** Sends the last lines of what there is, as a request of the tail has them. */
-  sendTail(answer: ServerResponse, count: number): void {
+  /** Sends the last `endLines` lines, the log, then what the pod prints while the browser reads. */
+  async send(answer: ServerResponse, endLines: number): Promise<void> {
+    answer.writeHead(200, { "Content-Type": FRAMES });
     const end = this.#lines + this.#printed;
-    answer.writeHead(200, { "Content-Type": FRAMES });
-    answer.write(frameOf(Math.max(0, end - count), Math.min(count, end)));
-    answer.end(END);
-  }
-
-  /** Sends the log, then what the pod prints until `stop` is called or the browser leaves. */
-  async send(answer: ServerResponse): Promise<void> {
-    answer.writeHead(200, { "Content-Type": FRAMES });
+    answer.write(endFrameOf(Math.max(0, end - endLines), Math.min(endLines, end)));
     const closed = new Promise<void>((resolve) => answer.once("close", resolve));
     for (const message of this.#messages) {
       if (answer.destroyed) return;
@@ -64,8 +56,17 @@ export class PrintedLog {
   }
 }
 
+const linesOf = (from: number, count: number) => Array.from({ length: count }, (_, line) => lineAt(from + line));
+
 function frameOf(from: number, count: number): Uint8Array {
-  const lines = Array.from({ length: count }, (_, line) => lineAt(from + line));
-  const message = toBinary(FollowLogResponseSchema, create(FollowLogResponseSchema, { cursor: `c${from}`, lines }));
+  return framed({ cursor: `c${from}`, lines: linesOf(from, count) });
+}
+
+function endFrameOf(from: number, count: number): Uint8Array {
+  return framed({ endLines: linesOf(from, count) });
+}
+
+function framed(response: MessageInitShape<typeof FollowLogResponseSchema>): Uint8Array {
+  const message = toBinary(FollowLogResponseSchema, create(FollowLogResponseSchema, response));
   return toBinary(StreamFramesSchema, create(StreamFramesSchema, { messages: [message] }));
 }

@@ -53,8 +53,7 @@ export class LogSession {
   }
 
   #newTail(): LogTail {
-    const { post, now } = this.#options;
-    return new LogTail({ post: (lines) => post({ kind: "tail", lines }), now });
+    return new LogTail((lines) => this.#options.post({ kind: "tail", lines }));
   }
 
   receive(request: LogRequest): void {
@@ -88,11 +87,13 @@ export class LogSession {
     const path = pathOf("api/v1/follow/log", project, domain, name, node);
     const first = this.#cursor;
     const parameters = { attempt: query.attempt, item: query.item, container: query.container, ...(!isFollowed && { no_follow: true }) };
-    const askTail = () => client.stream(path, { query: { ...parameters, no_follow: true, tail_lines: TAIL_LINES }, signal });
+    const tail = this.#tail;
     async function* open(last: string, opened: AbortSignal) {
       const cursor = last === "" ? first : last;
+      // A stream that begins anew has its end again.
+      tail.end();
       for await (const bytes of client.stream(path, {
-        query: { ...parameters, cursor: cursor === "" ? undefined : cursor },
+        query: { ...parameters, ...(cursor === "" ? { end_lines: TAIL_LINES } : { cursor }) },
         signal: opened,
       })) {
         yield { message: bytes, cursor: readLogMessage(bytes).cursor };
@@ -108,7 +109,7 @@ export class LogSession {
       })) {
         this.#take(bytes);
         if (this.#state.hasEnded) this.#tail.end();
-        else this.#tail.check(this.#store, askTail);
+        else this.#tail.check(this.#store);
         if (now() < sliceEnd) continue;
         await new Promise<void>((resolve) => schedule(resolve, 0));
         if (signal.aborted) return;
@@ -122,7 +123,11 @@ export class LogSession {
   }
 
   #take(bytes: Uint8Array): void {
-    const { cursor, ended } = readLogMessage(bytes, (text, timeMs) => this.#store.appendLine(text, timeMs));
+    const { cursor, ended } = readLogMessage(
+      bytes,
+      (text, timeMs) => this.#store.appendLine(text, timeMs),
+      (text, timeMs) => this.#tail.add(text, timeMs),
+    );
     if (cursor !== "") this.#cursor = cursor;
     this.#state = { isOpen: true, hasEnded: this.#state.hasEnded || ended };
     this.#search.resume();

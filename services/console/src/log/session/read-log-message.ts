@@ -12,11 +12,14 @@ export interface LogMessage {
 
 const utf8 = new TextDecoder();
 
+/** Takes a line, with a time of NaN if it is not known. */
+type OnLine = (text: Uint8Array, timeMs: number) => void;
+
 /**
- * Reads an encoded message and calls `onLine` for each line, with a time of NaN if it is not known.
- * Lines are skipped without `onLine`.
+ * Reads an encoded message and calls `onLine` for each line, `onEndLine` for each one of the log's
+ * end. Lines are skipped without them.
  */
-export function readLogMessage(bytes: Uint8Array, onLine?: (text: Uint8Array, timeMs: number) => void): LogMessage {
+export function readLogMessage(bytes: Uint8Array, onLine?: OnLine, onEndLine?: OnLine): LogMessage {
   const message = { cursor: "", attempt: 0, ended: false };
   readFields(bytes, {
     number: (field, value) => {
@@ -26,6 +29,7 @@ export function readLogMessage(bytes: Uint8Array, onLine?: (text: Uint8Array, ti
     bytes: (field, value) => {
       if (field === 1) message.cursor = utf8.decode(value);
       if (field === 2 && onLine !== undefined) readLine(value, onLine);
+      if (field === 5 && onEndLine !== undefined) readLine(value, onEndLine);
     },
   });
   return message;
@@ -33,7 +37,7 @@ export function readLogMessage(bytes: Uint8Array, onLine?: (text: Uint8Array, ti
 
 const NO_BYTES = new Uint8Array();
 
-function readLine(bytes: Uint8Array, onLine: (text: Uint8Array, timeMs: number) => void): void {
+function readLine(bytes: Uint8Array, onLine: OnLine): void {
   let [text, timeMs] = [NO_BYTES as Uint8Array, Number.NaN];
   readFields(bytes, {
     bytes: (field, value) => {

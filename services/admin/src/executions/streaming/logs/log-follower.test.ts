@@ -275,6 +275,23 @@ test("a request may ask for the last lines and the lines after them, without fol
   });
 });
 
+test("a request may ask for the end of the log before its first line", async () => {
+  await node();
+  await task(0, Task.RUNNING);
+  pods.start("pod-0", name);
+  pods.write(START, "a", "b", "c");
+  await expect.poll(async () => (await read({ noFollow: true })).texts).toEqual(["a", "b", "c"]);
+  const { messages, texts, cursor } = await read({ endLines: 2, noFollow: true });
+  expect(messages.map(({ endLines }) => endLines.map(({ text }) => text)).filter((lines) => lines.length > 0)).toEqual([["b", "c"]]);
+  expect([messages[0]?.endLines.length, messages[0]?.cursor, texts]).toEqual([2, "", ["a", "b", "c"]]);
+  const resumed = await read({ endLines: 2, noFollow: true, cursor });
+  expect(resumed.messages.flatMap(({ endLines }) => endLines)).toEqual([]);
+  pods.write(START, "x".repeat(200_000), ...Array.from({ length: 5 }, (_, at) => `${at}${"y".repeat(200_000)}`));
+  const long = await read({ endLines: 9, noFollow: true });
+  expect(long.messages[0]?.endLines.map(({ text }) => text[0])).toEqual(["0", "1", "2", "3", "4"]);
+  await expect(read({ endLines: 1_001 })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
+});
+
 test("a request selects an attempt, or by default the latest, or an item of an array", async () => {
   await node();
   await task(0, Task.RETRYABLE_FAILED);
@@ -332,6 +349,7 @@ test("the log of a deleted pod is read from the archive", async () => {
   expect([texts, ended]).toEqual([["a", "b", "c"], true]);
   expect(await read({ cursor })).toMatchObject({ texts: [], ended: true });
   expect((await read({ tailLines: 1 })).texts).toEqual(["c"]);
+  expect((await read({ endLines: 1 })).messages[0]?.endLines.map(({ text }) => text)).toEqual(["c"]);
   expect((await read({ tailLines: 0 })).texts).toEqual([]);
   await expect(read({ container: "sidecar" })).rejects.toMatchObject({
     code: Code.INVALID_ARGUMENT,

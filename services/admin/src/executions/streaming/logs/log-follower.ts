@@ -29,6 +29,10 @@ export interface FollowDeps extends Pick<ExecutionsDeps, "db" | "clusters" | "co
 const RETRY_MS = 1_000;
 /** Lines of an archived log per message. */
 const LINES_PER_MESSAGE = 500;
+/** Maximum of lines that a request may ask for before the first line. */
+const MAX_END_LINES = 1_000;
+/** Maximum of characters of these lines, which are one message. */
+const MAX_END_CHARACTERS = 1024 * 1024;
 /** Maximum of consecutive attempts while a data plane is unavailable. */
 const MAX_ATTEMPTS = 5;
 
@@ -46,6 +50,7 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
   const cursor = readLogCursor(request.cursor);
   if (request.cursor !== "" && cursor === undefined)
     throw invalidArgument("invalid value for cursor: it must come from an earlier message");
+  if (request.endLines > MAX_END_LINES) throw invalidArgument(`invalid value for end_lines: it must be at most ${MAX_END_LINES}`);
   const stream = deps.streams.open(signal);
   try {
     const used = await deps.feeds.acquire(id.executionId);
@@ -81,6 +86,16 @@ interface ReadLog {
   readonly tag: string | undefined;
 }
 
+type LogReader = Pick<Cluster["kube"], "podLog">;
+
+/** A container of a pod; with a tag only the lines of one attempt. */
+interface ContainerPlace {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly tag: string | undefined;
+}
+
 class LogFollower {
   readonly #request: FollowRequest;
   readonly #cursor: LogCursor | undefined;
@@ -88,10 +103,13 @@ class LogFollower {
   #hasSent = false;
   /** The attempt has ended in a pod that goes on. */
   #isOver = false;
+  /** Number of lines to send before the first line; 0 once they are sent. */
+  #endLines: number;
 
   constructor(followRequest: FollowRequest, cursor: LogCursor | undefined) {
     this.#request = followRequest;
     this.#cursor = cursor;
+    this.#endLines = cursor === undefined ? followRequest.request.endLines : 0;
     this.#unsent = new LineDeduplicator(cursor?.position);
   }
 
@@ -171,6 +189,7 @@ class LogFollower {
       );
     }
     const lines = await readArchived(deps.blobs, log);
+    if (this.#endLines > 0) yield { endLines: shortened(lines.slice(-this.#endLines)), attempt };
     const { tailLines } = request;
     if (tailLines !== undefined && this.#unsent.position === undefined && lines.length > 0) {
       this.#unsent.seekToTail({ tail: lines.slice(-Math.max(1, tailLines)), after: tailLines === 0 }, lines);
@@ -201,23 +220,38 @@ class LogFollower {
    * For a request of the last lines: sets the position before the first of them, for a later
    * resume.
    */
-  async #seekToTail(
-    { kube }: Pick<Cluster, "kube">,
-    { tag, ...where }: { readonly namespace: string; readonly name: string; readonly container: string; readonly tag: string | undefined },
-  ): Promise<void> {
+  async #seekToTail(kube: LogReader, where: ContainerPlace): Promise<void> {
     const { tailLines } = this.#request.request;
     if (tailLines === undefined || this.#unsent.position !== undefined) return;
-    const { signal } = this.#request.stream;
-    const collect = async (part: { readonly tailLines?: number; readonly since?: Date }): Promise<StampedLine[]> => {
-      const splitter = new LineSplitter();
-      const lines: StampedLine[] = [];
-      for await (const bytes of kube.podLog({ ...where, ...part, follow: false, signal })) lines.push(...splitter.add(bytes));
-      return [...new AttemptLines(tag).select([...lines, ...splitter.end()])];
-    };
-    const last = Math.max(1, tailLines);
-    const tail = tag === undefined ? await collect({ tailLines: last }) : (await collect({})).slice(-last);
+    const tail = await this.#collectTail(kube, where, Math.max(1, tailLines));
     const since = firstSecond(tail);
-    if (since !== undefined) this.#unsent.seekToTail({ tail, after: tailLines === 0 }, await collect({ since }));
+    if (since !== undefined) this.#unsent.seekToTail({ tail, after: tailLines === 0 }, await this.#collect(kube, where, { since }));
+  }
+
+  /** Reads the end of a log, once for each stream that asks for it. */
+  async #readEnd(kube: LogReader, where: ContainerPlace): Promise<StampedLine[]> {
+    const tailLines = this.#endLines;
+    this.#endLines = 0;
+    return tailLines === 0 ? [] : shortened(await this.#collectTail(kube, where, tailLines));
+  }
+
+  /** Reads the last lines: of the whole log where lines of other attempts may follow. */
+  async #collectTail(kube: LogReader, where: ContainerPlace, count: number): Promise<StampedLine[]> {
+    return where.tag === undefined
+      ? this.#collect(kube, where, { tailLines: count })
+      : (await this.#collect(kube, where, {})).slice(-count);
+  }
+
+  async #collect(
+    kube: LogReader,
+    { tag, ...where }: ContainerPlace,
+    part: { readonly tailLines?: number; readonly since?: Date },
+  ): Promise<StampedLine[]> {
+    const splitter = new LineSplitter();
+    const lines: StampedLine[] = [];
+    for await (const bytes of kube.podLog({ ...where, ...part, follow: false, signal: this.#request.stream.signal }))
+      lines.push(...splitter.add(bytes));
+    return [...new AttemptLines(tag).select([...lines, ...splitter.end()])];
   }
 
   async *#read({ kube }: Pick<Cluster, "kube">, { namespace, pod, container, attempt, over, tag }: ReadLog): AsyncGenerator<Response> {
@@ -233,12 +267,14 @@ class LogFollower {
     };
     try {
       const follow = !over && !request.noFollow;
-      await this.#seekToTail({ kube }, { namespace, name: pod, container, tag });
+      const log = { namespace, name: pod, container };
+      const place = { ...log, tag };
+      const endLines = await this.#readEnd(kube, place);
+      if (endLines.length > 0) yield { endLines, attempt };
+      await this.#seekToTail(kube, place);
       unsent.restart();
       for await (const part of kube.podLog({
-        namespace,
-        name: pod,
-        container,
+        ...log,
         follow,
         since: unsent.since,
         signal: stream.signal,
@@ -267,6 +303,13 @@ class LogFollower {
     const { stream } = this.#request;
     await sleep(RETRY_MS, undefined, { signal: stream.signal }).catch(() => stream.check());
   }
+}
+
+/** Returns the last of these lines that one message may have. */
+function shortened(lines: readonly StampedLine[]): StampedLine[] {
+  let characters = 0;
+  const from = lines.findLastIndex(({ text }) => (characters += text.length) > MAX_END_CHARACTERS);
+  return lines.slice(from + 1);
 }
 
 /** Returns the earliest second of these lines. */

@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/live.proto.
  */
 export const file_flytets_admin_v1_live: GenFile = /*@__PURE__*/
-  fileDesc("ChtmbHl0ZXRzL2FkbWluL3YxL2xpdmUucHJvdG8SEGZseXRldHMuYWRtaW4udjEiXwoVV2F0Y2hFeGVjdXRpb25SZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGY3Vyc29yGAIgASgJIuIBChZXYXRjaEV4ZWN1dGlvblJlc3BvbnNlEg4KBmN1cnNvchgBIAEoCRINCgVyZXNldBgCIAEoCBIsCglleGVjdXRpb24YAyABKAsyGS5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb24SLAoFbm9kZXMYBCADKAsyHS5mbHl0ZXRzLmFkbWluLnYxLldhdGNoZWROb2RlEiwKBXRhc2tzGAUgAygLMh0uZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbhIQCghjb21wbGV0ZRgGIAEoCBINCgVlbmRlZBgHIAEoCCJSCgtXYXRjaGVkTm9kZRIrCgRub2RlGAEgASgLMh0uZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbhIWCg5wYXJlbnRfbm9kZV9pZBgCIAEoCSLiAQoQRm9sbG93TG9nUmVxdWVzdBIyCgJpZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXISFAoHYXR0ZW1wdBgCIAEoDUgAiAEBEhEKBGl0ZW0YAyABKA1IAYgBARIRCgljb250YWluZXIYBCABKAkSFwoKdGFpbF9saW5lcxgFIAEoDUgCiAEBEhEKCW5vX2ZvbGxvdxgGIAEoCBIOCgZjdXJzb3IYByABKAlCCgoIX2F0dGVtcHRCBwoFX2l0ZW1CDQoLX3RhaWxfbGluZXMibQoRRm9sbG93TG9nUmVzcG9uc2USDgoGY3Vyc29yGAEgASgJEigKBWxpbmVzGAIgAygLMhkuZmx5dGV0cy5hZG1pbi52MS5Mb2dMaW5lEg8KB2F0dGVtcHQYAyABKA0SDQoFZW5kZWQYBCABKAgiJQoHTG9nTGluZRIMCgR0aW1lGAEgASgJEgwKBHRleHQYAiABKAkyhgMKC0xpdmVTZXJ2aWNlEqoBCg5XYXRjaEV4ZWN1dGlvbhInLmZseXRldHMuYWRtaW4udjEuV2F0Y2hFeGVjdXRpb25SZXF1ZXN0GiguZmx5dGV0cy5hZG1pbi52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIkOC0+STAj0SOy9hcGkvdjEvd2F0Y2gvZXhlY3V0aW9ucy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9MAESyQEKCUZvbGxvd0xvZxIiLmZseXRldHMuYWRtaW4udjEuRm9sbG93TG9nUmVxdWVzdBojLmZseXRldHMuYWRtaW4udjEuRm9sbG93TG9nUmVzcG9uc2UicYLT5JMCaxJpL2FwaS92MS9mb2xsb3cvbG9nL3tpZC5leGVjdXRpb25faWQucHJvamVjdH0ve2lkLmV4ZWN1dGlvbl9pZC5kb21haW59L3tpZC5leGVjdXRpb25faWQubmFtZX0ve2lkLm5vZGVfaWR9MAFiBnByb3RvMw", [file_flyteidl_admin_execution, file_flyteidl_admin_node_execution, file_flyteidl_admin_task_execution, file_flyteidl_core_identifier, file_google_api_annotations]);
+  fileDesc("ChtmbHl0ZXRzL2FkbWluL3YxL2xpdmUucHJvdG8SEGZseXRldHMuYWRtaW4udjEiXwoVV2F0Y2hFeGVjdXRpb25SZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGY3Vyc29yGAIgASgJIuIBChZXYXRjaEV4ZWN1dGlvblJlc3BvbnNlEg4KBmN1cnNvchgBIAEoCRINCgVyZXNldBgCIAEoCBIsCglleGVjdXRpb24YAyABKAsyGS5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb24SLAoFbm9kZXMYBCADKAsyHS5mbHl0ZXRzLmFkbWluLnYxLldhdGNoZWROb2RlEiwKBXRhc2tzGAUgAygLMh0uZmx5dGVpZGwuYWRtaW4uVGFza0V4ZWN1dGlvbhIQCghjb21wbGV0ZRgGIAEoCBINCgVlbmRlZBgHIAEoCCJSCgtXYXRjaGVkTm9kZRIrCgRub2RlGAEgASgLMh0uZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbhIWCg5wYXJlbnRfbm9kZV9pZBgCIAEoCSL1AQoQRm9sbG93TG9nUmVxdWVzdBIyCgJpZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXISFAoHYXR0ZW1wdBgCIAEoDUgAiAEBEhEKBGl0ZW0YAyABKA1IAYgBARIRCgljb250YWluZXIYBCABKAkSFwoKdGFpbF9saW5lcxgFIAEoDUgCiAEBEhEKCW5vX2ZvbGxvdxgGIAEoCBIOCgZjdXJzb3IYByABKAkSEQoJZW5kX2xpbmVzGAggASgNQgoKCF9hdHRlbXB0QgcKBV9pdGVtQg0KC190YWlsX2xpbmVzIpsBChFGb2xsb3dMb2dSZXNwb25zZRIOCgZjdXJzb3IYASABKAkSKAoFbGluZXMYAiADKAsyGS5mbHl0ZXRzLmFkbWluLnYxLkxvZ0xpbmUSDwoHYXR0ZW1wdBgDIAEoDRINCgVlbmRlZBgEIAEoCBIsCgllbmRfbGluZXMYBSADKAsyGS5mbHl0ZXRzLmFkbWluLnYxLkxvZ0xpbmUiJQoHTG9nTGluZRIMCgR0aW1lGAEgASgJEgwKBHRleHQYAiABKAkyhgMKC0xpdmVTZXJ2aWNlEqoBCg5XYXRjaEV4ZWN1dGlvbhInLmZseXRldHMuYWRtaW4udjEuV2F0Y2hFeGVjdXRpb25SZXF1ZXN0GiguZmx5dGV0cy5hZG1pbi52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIkOC0+STAj0SOy9hcGkvdjEvd2F0Y2gvZXhlY3V0aW9ucy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9MAESyQEKCUZvbGxvd0xvZxIiLmZseXRldHMuYWRtaW4udjEuRm9sbG93TG9nUmVxdWVzdBojLmZseXRldHMuYWRtaW4udjEuRm9sbG93TG9nUmVzcG9uc2UicYLT5JMCaxJpL2FwaS92MS9mb2xsb3cvbG9nL3tpZC5leGVjdXRpb25faWQucHJvamVjdH0ve2lkLmV4ZWN1dGlvbl9pZC5kb21haW59L3tpZC5leGVjdXRpb25faWQubmFtZX0ve2lkLm5vZGVfaWR9MAFiBnByb3RvMw", [file_flyteidl_admin_execution, file_flyteidl_admin_node_execution, file_flyteidl_admin_task_execution, file_flyteidl_core_identifier, file_google_api_annotations]);
 
 /**
  * @generated from message flytets.admin.v1.WatchExecutionRequest
@@ -274,6 +274,14 @@ export type FollowLogRequest = Message<"flytets.admin.v1.FollowLogRequest"> & {
    * @generated from field: string cursor = 7;
    */
   cursor: string;
+
+  /**
+   * Sends up to so many of the last lines as `end_lines` before the first line, so that a client
+   * shows the end of a long log while it reads; at most 1,000. Ignored with a cursor.
+   *
+   * @generated from field: uint32 end_lines = 8;
+   */
+  endLines: number;
 };
 
 /**
@@ -328,6 +336,14 @@ export type FollowLogRequestJson = {
    * @generated from field: string cursor = 7;
    */
   cursor?: string;
+
+  /**
+   * Sends up to so many of the last lines as `end_lines` before the first line, so that a client
+   * shows the end of a long log while it reads; at most 1,000. Ignored with a cursor.
+   *
+   * @generated from field: uint32 end_lines = 8;
+   */
+  endLines?: number;
 };
 
 /**
@@ -366,6 +382,14 @@ export type FollowLogResponse = Message<"flytets.admin.v1.FollowLogResponse"> & 
    * @generated from field: bool ended = 4;
    */
   ended: boolean;
+
+  /**
+   * Last lines of the log at the time of the request, in a message of their own without a cursor.
+   * The stream sends them again as `lines`.
+   *
+   * @generated from field: repeated flytets.admin.v1.LogLine end_lines = 5;
+   */
+  endLines: LogLine[];
 };
 
 /**
@@ -397,6 +421,14 @@ export type FollowLogResponseJson = {
    * @generated from field: bool ended = 4;
    */
   ended?: boolean;
+
+  /**
+   * Last lines of the log at the time of the request, in a message of their own without a cursor.
+   * The stream sends them again as `lines`.
+   *
+   * @generated from field: repeated flytets.admin.v1.LogLine end_lines = 5;
+   */
+  endLines?: LogLineJson[];
 };
 
 /**
