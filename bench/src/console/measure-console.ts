@@ -1,4 +1,5 @@
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { marksOfBareLoad } from "./bare-load.js";
 import { addressOf, heapBytes, markTime, startBrowser, VIEWPORT, withPage } from "./browser.js";
 import { frameTimesOf } from "./frame-times.js";
 import { type CountingProxy, startCountingProxy } from "./counting-proxy.js";
@@ -72,9 +73,9 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
   return {
     async measure() {
       return {
-        ...(await withPage(browser, (page) => measureTimes(page, options))),
+        ...(await measureTimes(browser, options)),
         ...(await withPage(browser, (page) => measureTimeline(page, proxy, options))),
-        ...(await withPage(browser, (page) => measureGraphTime(page, options))),
+        ...(await measureGraphTime(browser, options)),
         ...(await withPage(browser, (page) => measureGraph(page, proxy, options))),
       };
     },
@@ -86,15 +87,15 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
 }
 
 /** Opens the timeline at admin itself: a proxy, or commands to the page, would slow it down. */
-async function measureTimes(page: Page, options: ConsoleOptions): Promise<Pick<ConsoleFigures, "firstRowsMs" | "completeMs">> {
-  await page.goto(addressOf(options.endpoint, options, "tab=timeline"), { waitUntil: "commit" });
-  const [firstRowsMs, completeMs] = await Promise.all([markTime(page, FIRST_ROWS), markTime(page, COMPLETE)]);
+async function measureTimes(browser: Browser, options: ConsoleOptions): Promise<Pick<ConsoleFigures, "firstRowsMs" | "completeMs">> {
+  const address = addressOf(options.endpoint, options, "tab=timeline");
+  const [firstRowsMs = Number.NaN, completeMs = Number.NaN] = await marksOfBareLoad(browser, address, [FIRST_ROWS, COMPLETE]);
   return { firstRowsMs: Math.round(firstRowsMs), completeMs: Math.round(completeMs) };
 }
 
-async function measureGraphTime(page: Page, options: ConsoleOptions): Promise<Pick<ConsoleFigures, "graphMs">> {
-  await page.goto(addressOf(options.endpoint, options, "tab=graph"), { waitUntil: "commit" });
-  return { graphMs: Math.round(await markTime(page, GRAPH)) };
+async function measureGraphTime(browser: Browser, options: ConsoleOptions): Promise<Pick<ConsoleFigures, "graphMs">> {
+  const [graphMs = Number.NaN] = await marksOfBareLoad(browser, addressOf(options.endpoint, options, "tab=graph"), [GRAPH]);
+  return { graphMs: Math.round(graphMs) };
 }
 
 async function measureGraph(page: Page, proxy: CountingProxy, options: ConsoleOptions): Promise<Omit<GraphFigures, "graphMs">> {

@@ -34,10 +34,14 @@ export class Pace {
     this.#steps = steps;
   }
 
-  /** Sends the change at its time: the first of a burst at once. */
+  /**
+   * Sends the change at its time: the first of a burst at once, and the very first before further
+   * ones are read.
+   */
   changed(): void {
     this.#overviewIsStale = true;
     if (this.#isScheduled) return;
+    if (this.#rowsAt === Number.NEGATIVE_INFINITY) return this.#send();
     this.#isScheduled = true;
     this.#options.schedule(() => this.#send(), Math.max(this.#rowsAt - this.#options.now(), 0));
   }
