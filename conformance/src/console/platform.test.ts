@@ -43,19 +43,19 @@ describe.runIf(chromium !== undefined)("the console's pages of the platform", ()
     await page.getByRole("heading", { level: 1, name: "About" }).waitFor();
   }
 
-  test.each(["light", "dark"] as const)("each page is sound in %s", async (colorScheme) => {
-    await console.journey(
-      async (at) => {
-        await signIn(at, admin);
-        for (const [path, ...texts] of PAGES) {
-          await at.open(`${SCOPE}/${path}`);
-          for (const text of texts) await at.page.getByText(text).first().waitFor();
+  test("each page is sound in light and in dark", async () => {
+    await console.journey(async (at) => {
+      await signIn(at, admin);
+      for (const [path, ...texts] of PAGES) {
+        await at.open(`${SCOPE}/${path}`);
+        for (const text of texts) await at.page.getByText(text).first().waitFor();
+        for (const colorScheme of ["light", "dark"] as const) {
+          await at.show({ colorScheme });
           await at.expectSound();
         }
-        expect(at.page.url()).toContain("/about");
-      },
-      { colorScheme },
-    );
+      }
+      expect(at.page.url()).toContain("/about");
+    });
   });
 
   test("each page has room on a phone", async () => {
