@@ -11,11 +11,17 @@ import { BaseSequencer } from "vitest/node";
  */
 const DURATIONS_FILE = join(import.meta.dirname, "durations.json");
 
+/**
+ * Duration from which a file that shares its process starts among the others, s. A process of its
+ * own costs it some seconds for its modules.
+ */
+const LONG_SHARED_S = 15;
+
 export default class SlowestFirst extends BaseSequencer {
   async sort(files) {
     const durations = JSON.parse(readFileSync(DURATIONS_FILE, "utf8"));
     const durationOf = ({ moduleId }) => durations[relative(this.ctx.config.root, moduleId)] ?? 0;
-    const isLast = (file) => file.project.config.isolate === false && durationOf(file) === 0;
+    const isLast = (file) => file.project.config.isolate === false && durationOf(file) < LONG_SHARED_S;
     const sorted = sortSlowestFirst(await super.sort(files), durationOf);
     return [...sorted.filter((file) => !isLast(file)), ...sorted.filter(isLast)];
   }
