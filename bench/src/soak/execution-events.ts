@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EVENT_STREAM, executionEventFilter } from "@flyte-ts/bus-contract";
-import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";

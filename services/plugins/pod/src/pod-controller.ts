@@ -1,16 +1,7 @@
 import { BoundedMap, resolvesWithin } from "@flyte-ts/async";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import {
-  createInformer,
-  type Informer,
-  type InformerEvent,
-  isConflict,
-  type KubeClient,
-  PODS,
-  WorkerPool,
-  WorkQueue,
-} from "@flyte-ts/kubernetes";
+import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import {
   belongsToAttempt,
   buildAttemptPod,
@@ -49,6 +40,7 @@ import {
 import type { Logger } from "@flyte-ts/telemetry";
 import { AttemptPodNames, podAttemptKey } from "./attempt-pod-names.js";
 import { hasExited } from "./pod-exit.js";
+import { deleteTakenPod } from "./warm/delete-taken-pod.js";
 import { isUnschedulable } from "./warm/idle-pod.js";
 import type { WarmPool } from "./warm/pool.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
@@ -84,8 +76,6 @@ const POD_SELECTOR = `execution-id,node-id,!${OPERATOR_JOB_LABEL}`;
 const MAX_REMEMBERED = 10_000;
 /** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;
-/** Changes of a pod by its kubelet that one request tolerates. */
-const MAX_CONFLICTS = 5;
 /** Time for which a pod created here may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
 const RETRY_MS = 1_000;
@@ -439,28 +429,13 @@ export class PodController {
   async #delete(attempt: Pick<TaskRequest, "namespace" | "generatedName">, uid: string | undefined): Promise<boolean> {
     const { client, terminationGraceSeconds: gracePeriodSeconds } = this.deps;
     const { namespace, name } = this.#names.objectOf(attempt);
-    if (name !== attempt.generatedName) return this.#deleteTaken(attempt);
+    if (name !== attempt.generatedName)
+      return deleteTakenPod({ client, gracePeriodSeconds, read: () => this.#getPod(attempt) }, attemptKey(attempt));
     try {
       return await client.delete(PODS, { namespace, name, gracePeriodSeconds, uid });
     } catch (error) {
       throw asRetryLater(error);
     }
-  }
-
-  /** Deletes a warm pod in a version in which it serves this attempt, and no later one. */
-  async #deleteTaken(attempt: Pick<TaskRequest, "namespace" | "generatedName">): Promise<boolean> {
-    const { client, terminationGraceSeconds: gracePeriodSeconds } = this.deps;
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      const pod = await this.#getPod(attempt);
-      if (pod === undefined) return false;
-      const { namespace = "", name, uid, resourceVersion } = pod.metadata;
-      try {
-        return await client.delete(PODS, { namespace, name, gracePeriodSeconds, uid, resourceVersion });
-      } catch (error) {
-        if (!isConflict(error)) throw asRetryLater(error);
-      }
-    }
-    throw new RetryLater(`the pod of ${attemptKey(attempt)} changes all the time`);
   }
 
   /** Reads the pod of the attempt, also one whose take had no answer. */

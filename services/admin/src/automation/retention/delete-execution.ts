@@ -98,9 +98,7 @@ async function verifyDeletable({ db, logger, metrics, clock }: DeletionDeps, { r
   await deletionQueue.confirmDeletion(db, ids, { root, ...one, now: clock(), keepsRawOutputs: cached.has(root) });
 }
 
-/**
- * Deletes blobs, the resource, child rows, then the row, so that an interrupted deletion can resume.
- */
+/** Deletes blobs, resource, child rows, then the row: an interrupted deletion can resume. */
 async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promise<void> {
   const { blobs, config, sleep, metrics, logger } = deps;
   const folder: FolderDeps = {
