@@ -1,6 +1,7 @@
 import { classes } from "../../control/classes.js";
 import { PhaseMark } from "../../control/phase-mark.js";
 import { Time } from "../../control/time.js";
+import { countOf } from "../../format/count.js";
 import { EXECUTION_PHASES } from "../../format/phase.js";
 import type { ErrorGroup, Failure } from "./error-groups.js";
 import styles from "./error-list.module.css";
@@ -15,18 +16,16 @@ interface ErrorListProps {
   onFailure(failure: Failure): void;
 }
 
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
-
 /** Kinds of error, and the nodes of the one that is chosen. */
 export function ErrorList({ groups, isTruncated, group, failure, onGroup, onFailure }: ErrorListProps) {
   const all = groups.reduce((sum, { count }) => sum + count, 0);
   return (
     <>
       <h2 className={styles.heading}>
-        {plural(groups.length, "kind of error", "kinds of error")}{" "}
+        {countOf(groups.length, "kind of error", "kinds of error")}{" "}
         <span>
           {isTruncated && "more than "}
-          {plural(all, "node", "nodes")}
+          {countOf(all, "node", "nodes")}
         </span>
       </h2>
       <ul>
@@ -40,7 +39,7 @@ export function ErrorList({ groups, isTruncated, group, failure, onGroup, onFail
             >
               <b>{each.title}</b>
               <small>
-                {plural(each.count, "node", "nodes")} · {each.code}
+                {countOf(each.count, "node", "nodes")} · {each.code}
               </small>
             </button>
           </li>

@@ -1,4 +1,4 @@
-import { formatCount } from "../../format/count.js";
+import { countOf, formatCount } from "../../format/count.js";
 import type { RowView } from "../../node-table/session/protocol.js";
 import { NodeFlag } from "../../node-table/table/node-state.js";
 
@@ -43,13 +43,14 @@ export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView
 export function rowKind(row: RowView, noun = "nodes"): string {
   const { isGroup, flags, count, state, task, specId, nodeId } = row;
   if (isGroup) return noun;
-  const children = count === 0 ? "" : ` · ${formatCount(count)} nodes`;
+  const children = count === 0 ? "" : ` · ${countOf(count, "node", "nodes")}`;
   if ((flags & NodeFlag.dynamic) !== 0) return `dynamic${children}`;
   if ((flags & NodeFlag.array) !== 0) return `map${children}`;
   if ((flags & NodeFlag.launches) !== 0) return "launch plan";
   if (state === "waiting") return "gate";
-  if (count > 0) return `${formatCount(count)} nodes`;
-  return task === "" ? "" : specId || nodeId;
+  if (count > 0) return countOf(count, "node", "nodes");
+  const id = specId || nodeId;
+  return task === "" || id === rowName(row) ? "" : id;
 }
 
 export interface RowWordOptions {

@@ -58,10 +58,23 @@ test("a row has a name and a kind", () => {
     row({ flags: 8 }),
     row({ state: "waiting" }),
     row({ flags: 1, count: 2 }),
+    row({ flags: 1, count: 1 }),
     row({ isGroup: true }),
     row({ task: "jobs.train", specId: "n7" }),
+    row({ task: "jobs.train", specId: "train" }),
   ];
-  expect(kinds.map((row) => rowKind(row))).toEqual(["", "dynamic · 12 nodes", "map", "launch plan", "gate", "2 nodes", "nodes", "n7"]);
+  expect(kinds.map((row) => rowKind(row))).toEqual([
+    "",
+    "dynamic · 12 nodes",
+    "map",
+    "launch plan",
+    "gate",
+    "2 nodes",
+    "1 node",
+    "nodes",
+    "n7",
+    "",
+  ]);
 });
 
 test("keys move, open, close and select", () => {
