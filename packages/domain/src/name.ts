@@ -14,3 +14,4 @@ export { triggeredExecutionName } from "./name/triggered-execution-name.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 export { attemptLogTag, readTaggedLine, type TaggedLine } from "./name/attempt-log-tag.js";
+export { WARM_ASSIGNMENT_ANNOTATION, WARM_MODE_LABEL } from "./name/warm-pod.js";

@@ -1,9 +1,9 @@
+// Admin reads these two.
+export { WARM_ASSIGNMENT_ANNOTATION, WARM_MODE_LABEL } from "@flyte-ts/domain/name";
 /** Label of every warm pod: hash of all that its attempts have in common. */
 export const WARM_KEY_LABEL = "flyte.org/warm-key";
 /** Label of every warm pod: `idle`, or `taken` by an attempt. */
 export const WARM_STATE_LABEL = "flyte.org/warm";
-/** Label of a warm pod that serves several attempts: `reused`. */
-export const WARM_MODE_LABEL = "flyte.org/warm-mode";
 /** Annotation of an idle pod: the process whose pool it belongs to. */
 export const WARM_POOL_ANNOTATION = "flyte.org/warm-pool";
 /**
@@ -11,8 +11,6 @@ export const WARM_POOL_ANNOTATION = "flyte.org/warm-pool";
  * name of the take.
  */
 export const WARM_TAKEN_ANNOTATION = "flyte.org/warm-taken";
-/** Annotation of a taken pod: command and variables of the attempt, which its supervisor reads. */
-export const WARM_ASSIGNMENT_ANNOTATION = "flyte.org/warm-assignment";
 /** Annotation of a task's pod, or of its PodTemplate: `true`, `false`, or a mode. */
 export const WARM_WISH_ANNOTATION = "flyte.org/warm-pods";
 /** Variable of a task's container: `true`, `false`, or a mode. */

@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { pairSockets } from "./pair-sockets.js";
 
 /**
  * Point at which a connection to PostgreSQL is cut during a commit:
@@ -30,18 +31,7 @@ export async function startCommitFaultProxy(target: string): Promise<CommitFault
   let decide: () => CommitFault | undefined = () => undefined;
   const listener = createServer((client) => {
     const upstream = connect(Number(server.port), server.hostname);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    pairSockets(client, upstream, sockets);
     let dropReply = false;
     upstream.on("data", (bytes) => {
       // The first answer after a commit confirms it.

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { pairSockets } from "./pair-sockets.js";
 
 /** Forwards connections of one local port to another that may change. */
 export interface TcpForwarder {
@@ -13,18 +14,7 @@ export async function startTcpForwarder(firstTarget: number): Promise<TcpForward
   let target = firstTarget;
   const listener = createServer((client) => {
     const upstream = connect(target, "127.0.0.1");
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    pairSockets(client, upstream, sockets);
     client.pipe(upstream).pipe(client);
   });
   const closeAll = () => {

@@ -4,7 +4,7 @@ export type { ClustersDeps } from "./deps.js";
 export { apiFailureReason, ClusterUnhealthyError, watchClusters } from "./health/health.js";
 export { clusterMetrics, countProbes } from "./health/metrics.js";
 export { clusterStatus } from "./health/status.js";
-export { type Cluster, findCluster, type LaunchKube } from "./kube/cluster.js";
+export { type Cluster, type DeletingCluster, findCluster, type LaunchKube } from "./kube/cluster.js";
 export { classifyCreateError } from "./kube/create-outcome.js";
 export { clusterUnavailable, RetryableLaunchError } from "./health/launch-error.js";
 export { chooseCluster, poolOf } from "./placement/choose-cluster.js";

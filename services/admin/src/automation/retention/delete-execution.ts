@@ -1,7 +1,7 @@
 import { finishAuditEntry, insertAuditEntry } from "../../identity/index.js";
 import { type Backoff, backoffDelay } from "@flyte-ts/async";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { type DeletingCluster, findCluster } from "../../clusters/index.js";
 import { type ClaimedRow, namespaceOf, type QueueHandler, requeue } from "../../platform/index.js";
 import {
   deleteChildRows,
@@ -21,7 +21,7 @@ import { readTrees } from "./tree.js";
 import { deleteFinishedDeliveries } from "../store/deliveries.js";
 
 export interface DeletionDeps extends Pick<AutomationDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
-  readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
+  readonly clusters: readonly DeletingCluster[];
   readonly sleep: (ms: number) => Promise<void>;
   readonly metrics: RetentionMetrics;
 }
@@ -129,7 +129,7 @@ async function deleteExecution(deps: DeletionDeps, one: ClaimedDeletion): Promis
  * a day.
  */
 async function deleteResource({ clusters, config, logger }: DeletionDeps, one: ClaimedDeletion): Promise<void> {
-  const cluster = findCluster(clusters as readonly Cluster[], one.cluster);
+  const cluster = findCluster(clusters, one.cluster);
   const namespace = namespaceOf(config.namespaceTemplate, one.project, one.domain);
   try {
     await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: one.name, propagation: "Background" });

@@ -15,11 +15,14 @@ export interface Cluster {
 /** Verbs of the Kubernetes API that launching needs. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
+/** A data plane whose resources are deleted. */
+export type DeletingCluster = Pick<Cluster, "name"> & { readonly kube: Pick<LaunchKube, "delete"> };
+
 /**
  * Finds the data plane of an execution: by name, or the only one. A data plane without a configured
  * name matches any name, which its engine may have reported.
  */
-export function findCluster(clusters: readonly Cluster[], name: string): Cluster | undefined {
+export function findCluster<One extends Pick<Cluster, "name">>(clusters: readonly One[], name: string): One | undefined {
   const [only] = clusters;
   return clusters.find((cluster) => cluster.name === name) ?? (name === "" || only?.name === "" ? only : undefined);
 }

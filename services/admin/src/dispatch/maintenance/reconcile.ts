@@ -83,7 +83,7 @@ export async function reconcileStale(
 }
 
 async function reconcileExecution(deps: ReconcileDeps, execution: staleExecutions.StaleExecution): Promise<void> {
-  const cluster = findCluster(deps.clusters as DispatchDeps["clusters"], execution.cluster);
+  const cluster = findCluster(deps.clusters, execution.cluster);
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);

@@ -2,13 +2,13 @@ import { BoundedSet } from "@flyte-ts/async";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
-import { type Cluster, findCluster, type LaunchKube } from "../../clusters/index.js";
+import { type DeletingCluster, findCluster } from "../../clusters/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import { publishTerminalAck, type executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
-  readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
+  readonly clusters: readonly DeletingCluster[];
 }
 
 /** Maximum of cached orphans; evicted ones are detected again. */
@@ -43,7 +43,7 @@ export class OrphanTracker {
     if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
     if (this.isOrphan(execution)) return;
     this.#known.add(keyOf(execution));
-    const cluster = findCluster(clusters as readonly Cluster[], item.cluster ?? "");
+    const cluster = findCluster(clusters, item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
     logger.warn(about, "orphaned execution: it runs in a data plane but is not in the database; stopping it");

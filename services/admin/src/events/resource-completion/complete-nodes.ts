@@ -42,7 +42,7 @@ export async function nodesInResource(
   deps: ResourceDeps,
   { project, domain, name, cluster }: executionQueries.PlacedExecution,
 ): Promise<FoundNodes> {
-  const dataPlane = findCluster(deps.clusters as EventsDeps["clusters"], cluster);
+  const dataPlane = findCluster(deps.clusters, cluster);
   if (dataPlane === undefined) return "gone";
   if (deps.health?.unhealthyReason(dataPlane.name) !== undefined) return "away";
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);

@@ -1,12 +1,8 @@
-import { attemptLogTag } from "@flyte-ts/domain/name";
+import { attemptLogTag, WARM_ASSIGNMENT_ANNOTATION, WARM_MODE_LABEL } from "@flyte-ts/domain/name";
 import { type KubeClient, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 
 /** Annotation with the container of the task's code, in pods of pod specs. */
 const PRIMARY = "primary_container_name";
-/** Label of pods that serve several attempts: `reused`. */
-const MODE = "flyte.org/warm-mode";
-/** Annotation of such a pod: JSON with the tag of the attempt that it serves. */
-const ASSIGNMENT = "flyte.org/warm-assignment";
 
 interface ContainerStatus {
   readonly name: string;
@@ -52,7 +48,8 @@ export async function findPod(kube: Pick<KubeClient, "get">, sought: SoughtPod):
   const pod = await kube.get<Pod>(PODS, { namespace, name });
   if (pod === undefined) return undefined;
   const owner = pod.metadata.labels?.["execution-id"];
-  const tag = pod.metadata.labels?.[MODE] === "reused" && name !== generatedName ? attemptLogTag({ namespace, generatedName }) : undefined;
+  const tag =
+    pod.metadata.labels?.[WARM_MODE_LABEL] === "reused" && name !== generatedName ? attemptLogTag({ namespace, generatedName }) : undefined;
   if (tag === undefined && owner !== undefined && owner !== execution) return undefined;
   const isFree = tag !== undefined && assignedTag(pod) !== tag;
   const { spec, status } = pod;
@@ -75,7 +72,7 @@ export async function findPod(kube: Pick<KubeClient, "get">, sought: SoughtPod):
 /** Tag of the attempt that a reused pod serves now. */
 function assignedTag({ metadata }: Pod): string | undefined {
   try {
-    return (JSON.parse(metadata.annotations?.[ASSIGNMENT] ?? "{}") as { tag?: string }).tag;
+    return (JSON.parse(metadata.annotations?.[WARM_ASSIGNMENT_ANNOTATION] ?? "{}") as { tag?: string }).tag;
   } catch {
     return undefined;
   }
