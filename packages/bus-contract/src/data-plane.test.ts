@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allEventFilters, dataPlaneScope, eventOrigin } from "./data-plane.js";
+import { allEventFilters, dataPlaneScope, eventOrigin, eventQueue } from "./data-plane.js";
 import {
   executionEventSubject,
   executionRecordedSubject,
@@ -52,4 +52,14 @@ test("exactly one filter of the recorder matches each event of a data plane, and
     }),
   );
   expect(eventOrigin(taskRequestSubject("task", 1))).toBeUndefined();
+});
+
+test("events of a shard share a queue, and shards and data planes have their own", () => {
+  const queues = (cluster: string, shard: number) => {
+    const scoped = (subject: string) => eventQueue(dataPlaneScope(cluster)?.subject(subject) ?? subject);
+    return new Set([taskEventSubject(shard), executionEventSubject(shard)].map(scoped));
+  };
+  const all = ["", "east", "task"].flatMap((cluster) => [0, 7, 17].map((shard) => queues(cluster, shard)));
+  for (const queue of all) expect(queue.size).toBe(1);
+  expect(new Set(all.flatMap((queue) => [...queue])).size).toBe(all.length);
 });

@@ -60,3 +60,13 @@ export function eventOrigin(subject: string): EventOrigin | undefined {
   if (kind !== "task" && kind !== "execution") return undefined;
   return { kind, cluster: named ? decodeURIComponent(rest[1] ?? "") : undefined };
 }
+
+/**
+ * Queue of an event's subject, for `queueOf`: events of a shard keep the order of the bus, in which
+ * the events of an attempt follow those of its node.
+ *
+ * flyte.event.execution.7 and flyte.event.task.7 become flyte.event.7
+ */
+export function eventQueue(subject: string): string {
+  return subject.replace(/\.(?:execution|task)(?=\.\d+$)/, "");
+}

@@ -25,4 +25,4 @@ export {
   type PluginLoad,
 } from "./heartbeat.js";
 export { allHelloFilters, type HelloOrigin, helloOrigin } from "./hello-origin.js";
-export { allEventFilters, dataPlaneScope, type DataPlaneScope, eventOrigin, type EventOrigin } from "./data-plane.js";
+export { allEventFilters, dataPlaneScope, type DataPlaneScope, eventOrigin, eventQueue, type EventOrigin } from "./data-plane.js";

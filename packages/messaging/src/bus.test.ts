@@ -315,3 +315,21 @@ test("buses with different scopes share streams and receive only their own messa
   await vi.waitFor(() => expect(seen.toSorted()).toEqual(["one news 1", "one told 1", "one work 1", "two work 2"]), { timeout: 30_000 });
   expect(scopedBus(bus, undefined)).toBe(bus);
 });
+
+test("messages of subjects with a common queue are handled in the order in which they were published", async () => {
+  const published = Array.from({ length: 40 }, (_, index) => `${index % 4 === 3 ? "task" : "node"} ${index}`);
+  for (const message of published) await bus.publish(`work.order.${message.slice(0, 4)}`, bytes(message));
+  const seen: string[] = [];
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "order", subjects: ["work.order.*"], maxInFlight: 100, batch: 1, queueOf: () => "order" },
+    (messages) => {
+      for (const message of messages) {
+        seen.push(text(message.data));
+        message.ack();
+      }
+    },
+  );
+  await vi.waitFor(() => expect(seen).toHaveLength(published.length), { timeout: 30_000 });
+  expect(seen).toEqual(published);
+  await subscription.close();
+});

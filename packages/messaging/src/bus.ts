@@ -52,6 +52,11 @@ export interface SubscribeOptions {
    * after a pause is handed out at once. Default: no gathering.
    */
   readonly batchWindowMs?: { readonly min: number; readonly max: number };
+  /**
+   * Returns the name of the queue of a subject's messages in this process. Queues are served
+   * round-robin, and each keeps its order. Default: a queue per subject.
+   */
+  readonly queueOf?: (subject: string) => string;
 }
 
 export interface ExclusiveSubscribeOptions extends SubscribeOptions {

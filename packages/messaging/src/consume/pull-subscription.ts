@@ -62,7 +62,7 @@ const PULL_EXPIRY_MS = 2_000;
  */
 export class PullSubscription implements ExclusiveSubscription {
   #subjects: readonly string[];
-  /** One queue per subject, so that many messages on one do not delay another. */
+  /** Queues by `queueOf`, so that many messages on one do not delay another. */
   readonly #queue = new FairQueue<BusMessage | PackedDelivery>();
   readonly #poisonGuard: PoisonMessageGuard;
   #closed = false;
@@ -203,8 +203,13 @@ export class PullSubscription implements ExclusiveSubscription {
     const suspect = this.#poisonGuard.isSuspect(message);
     if (suspect && !this.#poisonGuard.admitToQueue(message)) return;
     if (!suspect) this.#poisonGuard.recordAccepted(message);
-    if (suspect || isCompressed(message)) this.#queue.push(subject, new PackedDelivery(message));
-    else for (const part of this.#unpack(message)) this.#queue.push(subject, part);
+    const queue = this.#queueOf(subject);
+    if (suspect || isCompressed(message)) this.#queue.push(queue, new PackedDelivery(message));
+    else for (const part of this.#unpack(message)) this.#queue.push(queue, part);
+  }
+
+  #queueOf(subject: string): string {
+    return this.options.queueOf?.(subject) ?? subject;
   }
 
   async #nextBatch(): Promise<readonly BusMessage[]> {
@@ -219,7 +224,7 @@ export class PullSubscription implements ExclusiveSubscription {
     if (batch.length > 0) return batch;
     const { message } = this.#queue.dequeue() as PackedDelivery;
     if (!this.#poisonGuard.isSuspect(message)) {
-      this.#queue.unshift(message.subject, this.#unpack(message));
+      this.#queue.unshift(this.#queueOf(message.subject), this.#unpack(message));
       return [];
     }
     const markers = await this.#poisonGuard.beginProcessing(message);

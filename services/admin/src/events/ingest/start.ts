@@ -1,4 +1,4 @@
-import { allEventFilters, EVENT_STREAM } from "@flyte-ts/bus-contract";
+import { allEventFilters, EVENT_STREAM, eventQueue } from "@flyte-ts/bus-contract";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { EventsDeps } from "../deps.js";
 import { offloadNames } from "../offload-names.js";
@@ -67,6 +67,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,
       batchWindowMs: BATCH_WINDOW_MS,
+      queueOf: eventQueue,
     },
     async (messages) => {
       const read: { message: BusMessage; item: DecodedEvent }[] = [];
