@@ -37,13 +37,27 @@ test("changes without pending effects are written together after a delay, and ne
   expect(io.nextWriteAt).toBeUndefined();
   expect(written(1_010)).toEqual([]);
   expect(io.nextWrite(1_010)).toBeUndefined();
-  // The duration of the last write, plus 100 ms.
-  expect(io.nextWriteAt).toBe(1_120);
+  // Four times the duration of the last write, plus 100 ms.
+  expect(io.nextWriteAt).toBe(1_150);
   change("publish");
-  expect(io.nextWrite(1_119)).toBeUndefined();
-  expect(io.nextWrite(1_120)?.revision).toBe(3);
-  expect(written(1_121)).toEqual(["publish", "publish"]);
+  expect(io.nextWrite(1_149)).toBeUndefined();
+  expect(io.nextWrite(1_150)?.revision).toBe(3);
+  expect(written(1_151)).toEqual(["publish", "publish"]);
   expect(io.nextWriteAt).toBeUndefined();
+});
+
+test.each([
+  { durationMs: 0, pauseMs: 100 },
+  { durationMs: 200, pauseMs: 900 },
+  { durationMs: 400, pauseMs: 1_100 },
+  { durationMs: 5_000, pauseMs: 5_100 },
+])("the pause after a write of $durationMs ms is $pauseMs ms", ({ durationMs, pauseMs }) => {
+  const { io, change, written } = fixture();
+  change();
+  io.nextWrite(1_000);
+  change();
+  written(1_000 + durationMs);
+  expect(io.nextWriteAt).toBe(1_000 + durationMs + pauseMs);
 });
 
 test("the first write of a new run is delayed unless a task request waits for it or the run ends", () => {

@@ -30,10 +30,17 @@ export interface StatusWrite {
 }
 
 /**
- * Interval between two writes that no effect waits for, ms, in addition to the duration of the last
- * write. Users see the ends of nodes later by this delay.
+ * Least pause before a write that no effect waits for, ms. Users see the ends of nodes later by
+ * this delay.
  */
 const COALESCE_MS = 100;
+/**
+ * Pause after a write as a multiple of its duration: a status is being written for at most a fifth
+ * of the time. An API server under load answers more slowly, and then gets fewer writes.
+ */
+const PAUSE_PER_WRITE = 4;
+/** Pause to which that multiple is limited unless the write itself took longer, ms. */
+const MAX_PAUSE_MS = 1_000;
 /**
  * Delay of the final write after the previous write, ms: no effect waits for it, and it competes
  * with live executions for the API server. The final write of an aborted execution is immediate, so
@@ -46,7 +53,7 @@ const MAX_DEFERRED = 1_000;
 /**
  * Decides when effects may run and when the status is written. At most one write is in flight;
  * later changes are coalesced into the next. A write that the execution waits for starts at once;
- * other writes pause for the duration of the last one and a little more, which combines many small
+ * other writes pause for a multiple of the duration of the last one, which combines many small
  * changes. Pure: time is an argument, and nothing is read or written here.
  */
 export class WriteGate {
@@ -145,7 +152,7 @@ export class WriteGate {
     const released = this.#deferred.filter((effect) => revisionToAwait(effect) <= write.revision);
     this.#deferred = this.#deferred.filter((effect) => revisionToAwait(effect) > write.revision);
     this.#urgentCount = this.#deferred.filter((effect) => this.#isUrgent(effect)).length;
-    this.#coalescing = { from: now, until: now + Math.max(0, now - this.#writeStartedAt) + COALESCE_MS };
+    this.#coalescing = { from: now, until: now + pauseAfter(now - this.#writeStartedAt) };
     return { revision: write.revision, released };
   }
 
@@ -172,6 +179,12 @@ export class WriteGate {
   get isIdle(): boolean {
     return this.#writing === undefined && this.#deferred.length === 0;
   }
+}
+
+/** Returns the pause after a write of that duration, ms; clocks may have been set back. */
+function pauseAfter(durationMs: number): number {
+  const duration = Math.max(0, durationMs);
+  return Math.min(PAUSE_PER_WRITE * duration, Math.max(duration, MAX_PAUSE_MS)) + COALESCE_MS;
 }
 
 function revisionToAwait(effect: Effect): number {
