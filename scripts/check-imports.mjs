@@ -102,7 +102,20 @@ const TABLE = {
   ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   "services/local-cluster": anyPackage.concat("host"),
   "services/console": ["idl", "domain", "client"],
-  bench: ["async", "bus-contract", "idl", "client", "domain", "local-servers", "test-servers", "messaging", "postgres", "telemetry"],
+  bench: [
+    "async",
+    "bus-contract",
+    "idl",
+    "client",
+    "domain",
+    "kubernetes",
+    "local-servers",
+    "test-servers",
+    "messaging",
+    "postgres",
+    "telemetry",
+    "workflow-crd",
+  ],
   conformance: anyPackage.concat("sdk", "runtime", "testing", "host", "local-servers", "local-stack", "test-servers", "test-operators"),
 };
 

@@ -10,6 +10,8 @@ export interface Backend {
   /** Flags for `flyte-ts start`. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Credentials of its Kubernetes API; undefined for the stack's own cluster. */
+  readonly kubeconfig?: string;
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export async function startKubernetesBackend({ durable, onProgress }: BackendOpt
     return {
       flags: ["--kubeconfig", api.kubeconfig, "--s3", s3.url, "--bucket", BUCKET],
       env: { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey },
+      kubeconfig: api.kubeconfig,
       stop,
     };
   } catch (error) {

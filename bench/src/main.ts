@@ -8,6 +8,8 @@ import { measureLog } from "./console/measure-log.js";
 import { measurePageTimes } from "./console/measure-pages.js";
 import { seedGraph } from "./console/seed-graph.js";
 import { measureFloor } from "./floor/measure-floor.js";
+import { costTable, sizingTable } from "./cost/cost-model.js";
+import { measureCost } from "./cost/measure-cost.js";
 import { LOCAL_BACKEND, startKubernetesBackend } from "./backend.js";
 import { STANDARD_WORKLOADS, type Measured, resultTable } from "./result-table.js";
 import { StackMemory } from "./memory.js";
@@ -52,6 +54,8 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
        npm run bench -- [--repeat R] floor LEAVES
   floor LEAVES                      compares a fan-out of LEAVES tasks with the least that it costs with these servers: a
                                     request and an event per leaf over JetStream, and a row
+       npm run bench -- --stack local|kubernetes [--repeat R] cost
+  cost                              measures what executions and nodes cost each part, and prints the sizes for rates of nodes
        npm run bench -- typescript TASKS
   typescript TASKS                  runs a chain of TypeScript tasks on a stack with spare processes, then on one without:
                                     their outputs must be equal
@@ -121,6 +125,8 @@ const WARMUP_DELAY_MS = 3_000;
  * ended execution 3 s after its previous write.
  */
 const COOLDOWN_MS = 5_000;
+/** Rates of nodes, and the size of executions, for which `cost` prints sizes. */
+const SIZED = { rates: [10, 100, 1_000, 10_000], nodesPerExecution: 10 };
 /** Runs of each workload that --record measures. */
 const RECORDED_RUNS = 5;
 
@@ -149,6 +155,7 @@ async function run(): Promise<number> {
   if (positionals[0] === "typescript") return measureTasks();
   if (positionals[0] === "console-log") return measureLines();
   if (positionals[0] === "console-live") return measureChanges();
+  if (positionals[0] === "cost") return measureCosts();
   if (kind !== undefined) return measureOnStacks(kind, parseWorkloadArgs(STANDARD_WORKLOADS));
   if (positionals[0] === "fill") return seed();
   if (positionals[0] === "ingest") return measureEvents();
@@ -265,6 +272,15 @@ async function measureAboveFloor(): Promise<number> {
     });
   }
   return failed > 0 ? 1 : 0;
+}
+
+async function measureCosts(): Promise<number> {
+  if (positionals.length > 1 || values.stack === undefined) exitWithUsage();
+  return withManagedStack(values.stack, async (stack) => {
+    const cost = await measureCost(stack, { ...target, repeat: Number(values.repeat ?? RECORDED_RUNS), onSample: print });
+    process.stdout.write(`\n${costTable(cost)}\n\n${sizingTable(cost, SIZED)}\n`);
+    return 0;
+  });
 }
 
 async function measureTasks(): Promise<number> {

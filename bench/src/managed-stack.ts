@@ -11,6 +11,8 @@ export interface ManagedStack {
   readonly endpoint: string;
   /** Folder of its state. */
   readonly dataDir: string;
+  /** File with the address of its Kubernetes API, and its credentials. */
+  readonly kubeconfig: string;
   stop(): Promise<void>;
 }
 
@@ -21,7 +23,7 @@ const START_TIMEOUT_MS = 240_000;
  * @param keptDir folder with the state of an earlier stack, which stays; default: a new one
  * @throws Error with its output when it does not become ready
  */
-export async function startManagedStack({ flags, env }: Backend, keptDir?: string): Promise<ManagedStack> {
+export async function startManagedStack({ flags, env, kubeconfig }: Backend, keptDir?: string): Promise<ManagedStack> {
   const dataDir = keptDir ?? mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
   const args = [PROGRAM, "start", "--data", dataDir, "--port", "0", "--blobPort", "0", "--no-example", "--logLevel", "warn", ...flags];
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -45,5 +47,5 @@ export async function startManagedStack({ flags, env }: Backend, keptDir?: strin
     await sleep(50);
   }
   const { api } = JSON.parse(readFileSync(join(dataDir, "config", "ports.json"), "utf8")) as { api: number };
-  return { endpoint: `127.0.0.1:${api}`, dataDir, stop };
+  return { endpoint: `127.0.0.1:${api}`, dataDir, kubeconfig: kubeconfig ?? join(dataDir, "kubeconfig"), stop };
 }

@@ -59,6 +59,11 @@ export class ProcessTree {
     return parts;
   }
 
+  /** Process ids of a program. */
+  pidsOf(program: string): readonly number[] {
+    return this.#pids().filter((pid) => programOf(pid) === program);
+  }
+
   /** Measures memory before, at the peak of, and after the work. */
   async watch<T>(work: () => Promise<T>, sleep: (ms: number) => Promise<unknown>): Promise<{ result: T; memory: MemoryReport }> {
     const before = this.read();
@@ -116,12 +121,16 @@ function readProc(pid: number, file: string): string {
   }
 }
 
+/** Names of servers as the words of their command lines begin; versions may follow. */
+const SERVER = /^(?:postgres|nats|etcd|kube-apiserver|kube-controller-manager|versitygw)/;
+
 function programOf(pid: number): string {
   const words = readProc(pid, "cmdline").split("\0");
   const service = words
     .map((word) => /services\/(?:plugins\/)?([^/]+)\/(?:dist|bundle)\/main\.js$/.exec(word)?.[1])
     .find((name) => name !== undefined);
   if (service !== undefined) return service;
-  const program = words[0]?.split(/[ /]/).find((part) => /^(postgres|nats-server)/.test(part));
-  return program?.replace(/[^a-z].*$/, "") ?? "stack";
+  if (words.some((word) => /bench\/dist\/main\.js$/.test(word))) return "bench";
+  const parts = words[0]?.split(/[ /]/) ?? [];
+  return parts.map((part) => SERVER.exec(part)?.[0]).find((name) => name !== undefined) ?? "stack";
 }
