@@ -130,7 +130,7 @@ function programOf(pid: number): string {
     .map((word) => /services\/(?:plugins\/)?([^/]+)\/(?:dist|bundle)\/main\.js$/.exec(word)?.[1])
     .find((name) => name !== undefined);
   if (service !== undefined) return service;
-  if (words.some((word) => /bench\/dist\/main\.js$/.test(word))) return "bench";
+  if (words.some((word) => word.endsWith("bench/dist/main.js"))) return "bench";
   const parts = words[0]?.split(/[ /]/) ?? [];
   return parts.map((part) => SERVER.exec(part)?.[0]).find((name) => name !== undefined) ?? "stack";
 }
