@@ -1,7 +1,7 @@
 // Published form of the TypeScript SDK: @flyte-ts/sdk, @flyte-ts/runtime and @flyte-ts/cli, with
 // one version. Internal packages are part of them.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { root } from "../prepare.mjs";
 import { thirdPartyLicenses } from "./third-party-licenses.mjs";
 import { copyModules, internalSpecifier } from "./copy-modules.mjs";
@@ -65,6 +65,8 @@ function copyRuntime(to, version) {
 
 function copyCli(to, version) {
   const { dependencies, scripts: _, private: __, devDependencies: ___, ...manifest } = manifestOf("sdk-cli");
+  // The command's own copy of the SDK runs local workflows, and loads what the project has of these.
+  const { peerDependencies, peerDependenciesMeta } = manifestOf("sdk");
   for (const path of ["flyte-ts.mjs", "template"]) cpSync(join(packages, "sdk-cli", path), join(to, path), { recursive: true });
   copyBundle("sdk-cli", to);
   writeManifest(to, {
@@ -72,15 +74,19 @@ function copyCli(to, version) {
     version,
     files: ["flyte-ts.mjs", "bundle", "template", "NOTICE", LICENSES],
     dependencies: { ...withoutInternal(dependencies), "@flyte-ts/runtime": version, "@flyte-ts/sdk": version },
+    peerDependencies,
+    peerDependenciesMeta,
   });
 }
 
+/** Copies a bundle with its folders, without source maps. */
 function copyBundle(name, to) {
-  mkdirSync(join(to, "bundle"), { recursive: true });
-  writeFileSync(join(to, LICENSES), `${thirdPartyLicenses(join(packages, name, "bundle"))}\n`);
-  for (const file of readdirSync(join(packages, name, "bundle"))) {
+  const bundle = join(packages, name, "bundle");
+  writeFileSync(join(to, LICENSES), `${thirdPartyLicenses(bundle)}\n`);
+  for (const file of readdirSync(bundle, { recursive: true })) {
     if (!file.endsWith(".js")) continue;
-    const text = readFileSync(join(packages, name, "bundle", file), "utf8");
+    const text = readFileSync(join(bundle, file), "utf8");
+    mkdirSync(dirname(join(to, "bundle", file)), { recursive: true });
     writeFileSync(join(to, "bundle", file), text.replace(/^\/\/# sourceMappingURL=.*$/gm, ""));
   }
 }

@@ -8,18 +8,23 @@ import { dirname, join, resolve } from "node:path";
  * @throws Error that names a package without a licence
  */
 export function thirdPartyLicenses(bundle) {
-  const maps = readdirSync(bundle).filter((file) => file.endsWith(".map"));
-  const sources = maps.flatMap((file) => JSON.parse(readFileSync(join(bundle, file), "utf8")).sources);
+  const maps = readdirSync(bundle, { recursive: true }).filter((file) => file.endsWith(".map"));
+  const sources = maps.flatMap((file) => sourcesOf(join(bundle, file)));
   const packages = new Map();
   for (const source of sources) {
     if (!source.includes("node_modules/")) continue;
-    const folder = packageFolder(dirname(resolve(bundle, source)));
+    const folder = packageFolder(dirname(source));
     packages.set(folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   }
   const texts = [...packages]
     .toSorted(([, a], [, b]) => (a.name < b.name ? -1 : 1))
     .map(([folder, { name, version, license }]) => `${name} ${version}, ${license}\n\n${licenseOf(folder, { name, license })}`);
   return `This package contains code of these packages.\n\n${texts.join(`\n${"-".repeat(80)}\n\n`)}`;
+}
+
+/** Returns the absolute paths of the sources of a map. */
+function sourcesOf(map) {
+  return JSON.parse(readFileSync(map, "utf8")).sources.map((source) => resolve(dirname(map), source));
 }
 
 function licenseOf(folder, { name, license }) {
