@@ -67,7 +67,9 @@ function builtModule(packages, specifier) {
 }
 
 function filesOf(module) {
-  return [`${module}.js`, `${module}.d.ts`].filter((file) => existsSync(file));
+  const files = [`${module}.js`, `${module}.d.ts`].filter((file) => existsSync(file));
+  if (files.length === 0) throw new Error(`${module}.js is not built`);
+  return files;
 }
 
 function relativeTo(folder, file) {

@@ -20,8 +20,7 @@ export const SDK_PACKAGES = { sdk: copySdk, "sdk-runtime": copyRuntime, "sdk-cli
 
 function copySdk(to, version) {
   const { dependencies, exports, devDependencies: _, scripts: __, private: ___, ...manifest } = manifestOf("sdk");
-  const entries = Object.keys(exports).map(moduleOfEntry);
-  copyModules({ packages, name: "sdk", to, modules: [...entries, ...modulesOfRuntime()] });
+  copyModules({ packages, name: "sdk", to, modules: [...modulesOfEntries(exports), ...modulesOfRuntime()] });
   const internal = { "./internal/*": { types: "./dist/internal/*.d.ts", default: "./dist/internal/*.js" } };
   writeManifest(to, {
     ...manifest,
@@ -48,7 +47,7 @@ function copyRuntime(to, version) {
   const { ".": ___, ...entries } = exports;
   const kept = (specifier) =>
     SDK.test(specifier) ? specifier : HELD_BY_SDK.test(specifier) ? internalSpecifier(packages, "sdk", specifier) : undefined;
-  copyModules({ packages, name: "sdk-runtime", to, modules: Object.keys(entries).map(moduleOfEntry), kept });
+  copyModules({ packages, name: "sdk-runtime", to, modules: modulesOfEntries(entries), kept });
   cpSync(join(packages, "sdk-runtime", "bin"), join(to, "bin"), { recursive: true });
   copyBundle("sdk-runtime", to);
   const stores = Object.entries(manifestOf("blobstore").dependencies).filter(([name]) => CLOUD_STORES.includes(name));
@@ -93,7 +92,8 @@ function copyBundle(name, to) {
 
 const manifestOf = (name) => JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8"));
 
-const moduleOfEntry = (subPath) => (subPath === "." ? "index" : subPath.slice(2));
+/** Lists the modules of a package's exports: paths in `dist/` without ending. */
+const modulesOfEntries = (exports) => Object.values(exports).map(({ default: module }) => module.replace(/^\.\/dist\/(.*)\.js$/, "$1"));
 
 function withoutSources(exports) {
   return Object.fromEntries(Object.entries(exports).map(([subPath, { types, default: module }]) => [subPath, { types, default: module }]));

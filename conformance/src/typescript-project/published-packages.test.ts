@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -28,6 +28,14 @@ function install(folder: string, node?: string): void {
   const archives = [...Object.values(sdk.own), ...sdk.others].join(" ");
   const ended = shell(folder, `npm ${INSTALL_OFFLINE.join(" ")} ${archives}`, node === undefined ? {} : { node });
   expect(ended).toMatchObject({ status: 0 });
+}
+
+/** Lists the exports of an installed package whose files it does not have. */
+function missingExports(installed: string): string[] {
+  const { exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+    readonly exports: Readonly<Record<string, { readonly default: string }>>;
+  };
+  return Object.values(exports).flatMap(({ default: file }) => (file.includes("*") || existsSync(join(installed, file)) ? [] : [file]));
 }
 
 const FIRST_STEPS = "npx flyte-ts init --yes && npm test && npx flyte-ts check";
@@ -63,6 +71,7 @@ test("an empty folder becomes a project whose tests and checks pass", { timeout:
   expect(readdirSync(cli)).toEqual(expect.arrayContaining(texts));
   // Without its own copy of the SDK the command bundles that of the project in each run.
   expect(readdirSync(join(cli, "bundle", "sdk"))).toContain("index.js");
+  for (const name of ["sdk", "runtime"]) expect(missingExports(join(folder, "node_modules", "@flyte-ts", name))).toEqual([]);
   const again = shell(folder, "npx flyte-ts init --yes").text;
   expect(again.split("\n").filter((line) => /^(created|extended)/.test(line))).toEqual([]);
 });
