@@ -64,7 +64,7 @@ function copyRuntime(to, version) {
 
 function copyCli(to, version) {
   const { dependencies, scripts: _, private: __, devDependencies: ___, ...manifest } = manifestOf("sdk-cli");
-  // The command's own copy of the SDK runs local workflows, and loads what the project has of these.
+  // The command's own copy of the SDK runs local workflows, and loads these from the project.
   const { peerDependencies, peerDependenciesMeta } = manifestOf("sdk");
   for (const path of ["flyte-ts.mjs", "template"]) cpSync(join(packages, "sdk-cli", path), join(to, path), { recursive: true });
   copyBundle("sdk-cli", to);
