@@ -12,7 +12,7 @@ const SHARED =
 
 /** Parts of the entry that the app shares. */
 const EARLY =
-  /vite\/preload-helper|rolldown\/runtime|client\/src\/browser|console\/src\/(api\/(execution-api|list-pages|overview-api|registry-api|scope)|early-|format\/phase\.|node-table\/|route\/(execution-search|executions-search|filter-expression|list-search|search)\.|session\/(start|store))/;
+  /vite\/preload-helper|rolldown\/runtime|client\/src\/browser|console\/src\/(api\/(execution-api|list-pages|overview-api|registry-api|scope)|early-|format\/(phase|count|duration|time)\.|node-table\/|route\/(execution-search|executions-search|filter-expression|list-search|search)\.|session\/(start|store|preferences)|wire\/|theme\/(theme\.ts|read-|tokens|base)|control\/(classes|icon-paths|icon\.module|phase-shapes|phase-mark\.module|tabs\.module)|frame\/(crumbs|navigation\.ts|frame\.module|navigation-bar\.module|scope-chooser\.module|top-bar\.module|breadcrumb\.module)|timeline\/(axis|canvas|timeline-frame|timeline\.module|tree\/(node-tree\.module|row-text))|page\/execution\/(first-rows|shown-tab|execution-header\.module|execution-page\.module|counts\/node-counts\.module|timeline\/(newer-state|page-marks|timeline-colours)))/;
 
 /** Scripts and styles that each page needs before it draws. */
 const STARTING = /(libraries|shared|start-app|runtime)-[^/]*\.(js|css)$/;

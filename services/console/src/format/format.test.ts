@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { formatAge, formatDuration, readDurationMs } from "./duration.js";
 import { EXECUTION_PHASES, executionPhaseLook, NODE_PHASES, nodePhaseLook } from "./phase.js";
 import { formatCount } from "./count.js";
-import { formatRfc3339, formatTime, readTimeMs, zoneName } from "./time.js";
+import { formatRfc3339, formatTick, formatTime, readTimeMs, zoneName } from "./time.js";
 
 test.each([
   [0, "0 ms"],
@@ -43,6 +43,30 @@ test.each([
   ["2026-11-18T02:00:00Z", "UTC", "18 Nov 02:00"],
   ["2025-11-18T02:00:00Z", "UTC", "18 Nov 2025"],
 ])("%s in %s is shown as %s", (time, zone, text) => expect(formatTime(Date.parse(time), NOW, zone)).toBe(text));
+
+test.each([
+  [500, "09:15:26.7"],
+  [50, "09:15:26.76"],
+  [10, "09:15:26.76"],
+  [2, "09:15:26.769"],
+  [1_000, "09:15:26"],
+  [30_000, "09:15:26"],
+  [60_000, "09:15"],
+  [86_400_000, "27 Nov"],
+])("a time beside others each %d ms is shown as %s", (stepMs, text) => {
+  expect(formatTick(Date.parse("2026-11-27T09:15:26.769Z"), stepMs, "UTC")).toBe(text);
+});
+
+test("times at the distance of a step below an hour read differently, and midnight is its day", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(1, 5, 20, 100, 500, 1_000, 15_000, 300_000), fc.nat({ max: 1e9 }), (stepMs, at) => {
+      const fromMs = Date.parse("2026-11-27T00:00:00Z") + at * stepMs;
+      const texts = Array.from({ length: 12 }, (_, index) => formatTick(fromMs + index * stepMs, stepMs, "UTC"));
+      expect(new Set(texts).size).toBe(texts.length);
+    }),
+  );
+  expect(formatTick(Date.parse("2026-11-27T00:00:00Z"), 3_600_000, "UTC")).toBe("27 Nov");
+});
 
 test("RFC 3339 names the same moment in every zone", () => {
   const zones = fc.constantFrom("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Chatham");

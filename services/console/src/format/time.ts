@@ -4,6 +4,7 @@ export type ZoneChoice = string;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const WEEK_DAYS = 6;
 const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
 
 /** Returns the name of the zone; an unknown name is local time. */
 export function zoneName(zone: ZoneChoice): string | undefined {
@@ -33,6 +34,22 @@ export function formatTime(timeMs: number, nowMs: number, zone: ZoneChoice): str
   if (timeMs < nowMs && days <= WEEK_DAYS) return `${time.weekday} ${short}`;
   if (time.year === now.year) return `${time.day} ${time.month} ${short}`;
   return `${time.day} ${time.month} ${time.year}`;
+}
+
+/**
+ * Formats a time beside others at a distance of `stepMs`, so that no two of them read the same:
+ * `18 Nov` for days, `14:03`, `14:03:22`, and below a second `14:03:22.25`. Midnight is the day
+ * that it begins.
+ */
+export function formatTick(timeMs: number, stepMs: number, zone: ZoneChoice): string {
+  // Steps below a millisecond leave fractions that no clock shows.
+  const wholeMs = Math.round(timeMs);
+  const { clock, day, month } = partsOf(wholeMs, zone);
+  const milliseconds = ((wholeMs % SECOND_MS) + SECOND_MS) % SECOND_MS;
+  if (stepMs >= DAY_MS || (clock === "00:00:00" && milliseconds === 0)) return `${day} ${month}`;
+  if (stepMs >= MINUTE_MS) return clock.slice(0, 5);
+  const digits = [SECOND_MS, 100, 10].filter((unit) => stepMs < unit).length;
+  return digits === 0 ? clock : `${clock}.${String(milliseconds).padStart(3, "0").slice(0, digits)}`;
 }
 
 /** Formats a time as RFC 3339 in its zone: `2026-11-27T09:15:26.769+01:00`. */

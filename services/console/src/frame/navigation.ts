@@ -1,4 +1,4 @@
-import type { IconName } from "../control/icon.js";
+import type { IconName } from "../control/icon-paths.js";
 
 interface Place {
   readonly to:

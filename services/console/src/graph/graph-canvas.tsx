@@ -1,5 +1,6 @@
 import { useRef, useState } from "react";
-import { afterFrame, useDrawing } from "../timeline/hook/use-canvas.js";
+import { afterFrame } from "../timeline/canvas/after-frame.js";
+import { useDrawing } from "../timeline/hook/use-canvas.js";
 import { useGestures } from "../timeline/hook/use-gestures.js";
 import { drawGraph } from "./canvas/draw-graph.js";
 import { hitAt } from "./canvas/hit.js";

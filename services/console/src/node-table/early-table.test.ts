@@ -37,16 +37,17 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const open = (pathname: string, isHidden = false): boolean => openEarlyTable({ pathname, origin: ORIGIN }, isHidden);
+const open = (pathname: string, isHidden = false) => openEarlyTable({ pathname, origin: ORIGIN }, isHidden);
 
 test("the page of an execution finds its table, for whose first rows the worker was asked", () => {
-  expect(open(PAGE)).toBe(true);
+  const opened = open(PAGE);
   expect(RecordingWorker.started[0]?.received).toMatchObject([
     { kind: "open", path: TABLE, origin: ORIGIN, isFollowed: true },
     { kind: "show", parts: { rows: { from: 0, to: 64 } } },
   ]);
   const table = earlyTable(TABLE);
   expect(table).toBeDefined();
+  expect(opened).toEqual({ client: table, key: { project: "p", domain: "d", name: "e 1" } });
   expect(takeEarlyTable(TABLE)).toBe(table);
   expect([earlyTable(TABLE), takeEarlyTable(TABLE)]).toEqual([undefined, undefined]);
 });
@@ -64,7 +65,7 @@ test("a table that failed is not shown: its page opens it anew", () => {
 });
 
 test("another page opens no table, and another execution does not get this one", () => {
-  for (const path of ["/console", "/console/projects/p/domains/d/executions", `${PAGE}/nodeId/n0`]) expect(open(path)).toBe(false);
+  for (const path of ["/console", "/console/projects/p/domains/d/executions", `${PAGE}/nodeId/n0`]) expect(open(path)).toBeUndefined();
   expect(RecordingWorker.started).toEqual([]);
   open(PAGE);
   expect([earlyTable(`${TABLE}2`), takeEarlyTable(`${TABLE}2`)]).toEqual([undefined, undefined]);

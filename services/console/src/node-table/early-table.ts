@@ -7,6 +7,12 @@ import { encodedNodeTablePath } from "./table-path.js";
 const PAGE = /^\/console\/projects\/([^/]+)\/domains\/([^/]+)\/executions\/([^/]+)\/?$/;
 /** A table that no page takes is closed after this time. */
 const UNUSED_MS = 15_000;
+/** A table that has been opened, and the names of its execution. */
+export interface EarlyTable {
+  readonly client: NodeTableClient;
+  readonly key: { readonly project: string; readonly domain: string; readonly name: string };
+}
+
 /** Rows that a page shows before it knows its size. */
 const FIRST_ROWS = { from: 0, to: 64 };
 const FIRST_PARTS: ShownParts = {
@@ -21,17 +27,17 @@ let early: { readonly path: string; readonly client: NodeTableClient; readonly t
 /**
  * Begins to read the node table of the execution at this address, so that its first rows are there
  * when the page is drawn first. A page in the background reads it once: pages that are opened
- * together leave connections for their scripts. Returns false at another address.
+ * together leave connections for their scripts. Returns undefined at another address.
  */
-export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" | "origin">, isHidden: boolean): boolean {
+export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" | "origin">, isHidden: boolean): EarlyTable | undefined {
   const [, project, domain, name] = PAGE.exec(pathname) ?? [];
-  if (project === undefined || domain === undefined || name === undefined) return false;
+  if (project === undefined || domain === undefined || name === undefined) return undefined;
   const path = encodedNodeTablePath([project, domain, name]);
   const client = startNodeTable();
   client.open({ path, origin, isFollowed: !isHidden });
   client.show(FIRST_PARTS);
   early = { path, client, timer: setTimeout(() => takeEarlyTable(path)?.close(), UNUSED_MS) };
-  return true;
+  return { client, key: { project: decodeURIComponent(project), domain: decodeURIComponent(domain), name: decodeURIComponent(name) } };
 }
 
 /**

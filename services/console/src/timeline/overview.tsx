@@ -1,6 +1,6 @@
 import { type PointerEvent, useRef, useState } from "react";
 import { beginBrush, type Brush, moveBrush } from "./axis/brush.js";
-import { ticksOf } from "./axis/ticks.js";
+import { ticksOf, tickStepMs } from "./axis/ticks.js";
 import type { TimeWindow } from "./axis/time-window.js";
 import type { TimelineColours } from "./canvas/draw-context.js";
 import { drawOverview } from "./canvas/draw-overview.js";
@@ -14,8 +14,8 @@ export interface OverviewProps {
   readonly time: TimeView;
   readonly colours: TimelineColours;
   readonly alignMs: number;
-  /** Formats a time since the creation of the execution. */
-  readonly timeText: (timeMs: number) => string;
+  /** Formats a time since the creation of the execution; `stepMs`: distance of the ticks. */
+  readonly timeText: (timeMs: number, stepMs: number) => string;
 }
 
 /** Nodes that run and wait at once, over the whole time; a brush chooses the part to show. */
@@ -28,7 +28,8 @@ export function Overview({ counts, time, colours, alignMs, timeText }: OverviewP
   const { widthPx } = size;
   useDrawing(canvas, size, (context) => {
     if (counts === undefined) return;
-    const ticks = ticksOf({ window: limits, widthPx, folds, alignMs }).map((tick) => ({ ...tick, text: timeText(tick.timeMs) }));
+    const stepMs = tickStepMs(limits, widthPx);
+    const ticks = ticksOf({ window: limits, widthPx, folds, alignMs }).map((tick) => ({ ...tick, text: timeText(tick.timeMs, stepMs) }));
     drawOverview(context, { ...size, counts, limits, window, folds, ticks, colours });
   });
   const xOf = (event: PointerEvent<HTMLDivElement>): number => event.clientX - event.currentTarget.getBoundingClientRect().left;

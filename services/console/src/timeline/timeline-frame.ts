@@ -11,7 +11,7 @@ export interface FrameState {
   readonly shown: ShownTable;
   readonly size: CanvasSize;
   readonly viewport: RowViewport;
-  readonly time: TimeView;
+  readonly time: Pick<TimeView, "window" | "folds" | "mode">;
   readonly nowMs: number;
   readonly isLive: boolean;
   readonly alignMs: number;

@@ -22,3 +22,8 @@ export function stateColours(values: Readonly<Record<StateToken, string>>): Read
   const colours = Object.entries(TOKENS).map(([state, token]) => [state, values[token]]);
   return Object.fromEntries(colours) as Record<NodeStateName, string>;
 }
+
+/** Returns the token of a state, which is also the kind of its mark. */
+export function stateToken(state: NodeStateName): StateToken {
+  return TOKENS[state];
+}

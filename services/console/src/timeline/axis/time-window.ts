@@ -1,3 +1,5 @@
+import type { TimeFolds } from "../../node-table/measure/time-folds.js";
+
 /** Span of folded time that is in sight, milliseconds since the creation of the execution. */
 export interface TimeWindow {
   readonly fromMs: number;
@@ -6,6 +8,14 @@ export interface TimeWindow {
 
 /** Shortest span that a window shows. */
 export const MIN_SPAN_MS = 10;
+
+/** Room after the last event, as a share of the time. */
+const MARGIN_SHARE = 0.02;
+
+/** Returns the window of all folded time of an execution that lasts until `nowMs`. */
+export function wholeWindow(folds: TimeFolds, nowMs: number): TimeWindow {
+  return { fromMs: 0, toMs: Math.max(folds.fold(nowMs), 1) * (1 + MARGIN_SHARE) };
+}
 
 export function spanOf({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;

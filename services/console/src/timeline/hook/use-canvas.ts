@@ -17,19 +17,6 @@ export function useSize(element: RefObject<HTMLElement | null>): CanvasSize {
   return size;
 }
 
-/**
- * Runs a function when the frame that is being drawn is on its way to the screen: a canvas without
- * a graphics processor draws after the calls to it have returned.
- */
-export function afterFrame(run: () => void): void {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    run();
-  };
-  port2.postMessage(undefined);
-}
-
 /** Draws on a canvas in the next frame whenever the drawing or the size changes. */
 export function useDrawing(canvas: RefObject<HTMLCanvasElement | null>, size: CanvasSize, draw: (context: DrawContext) => void): void {
   useEffect(() => {

@@ -2,10 +2,7 @@ import { useState } from "react";
 import type { OverviewCounts } from "../../node-table/session/protocol.js";
 import { type Stretch, type TimeFolds, UNFOLDED } from "../../node-table/measure/time-folds.js";
 import { foldIdle } from "../axis/fold-idle.js";
-import { followWindow, panWindow, spanOf, type TimeWindow, zoomWindow } from "../axis/time-window.js";
-
-/** Room after the last event, as a share of the time. */
-const MARGIN_SHARE = 0.02;
+import { followWindow, panWindow, spanOf, type TimeWindow, wholeWindow, zoomWindow } from "../axis/time-window.js";
 
 /** How the window moves with time: shows all, follows now, or stays. */
 export type WindowMode = "fit" | "follow" | "free";
@@ -33,7 +30,7 @@ export function useTimeWindow(overview: OverviewCounts | undefined, nowMs: numbe
   const [chosen, setChosen] = useState<TimeWindow | undefined>();
   const [opened, setOpened] = useState<readonly Stretch[]>([]);
   const folds = overview === undefined ? UNFOLDED : foldIdle(overview, opened);
-  const limits = limitsOf(folds, nowMs);
+  const limits = wholeWindow(folds, nowMs);
   const window = windowOf(mode, chosen, limits);
   const setWindow = (next: TimeWindow): void => {
     setChosen(next);
@@ -59,10 +56,6 @@ export function useTimeWindow(overview: OverviewCounts | undefined, nowMs: numbe
     },
     openFold: (stretch) => setOpened([...opened, stretch]),
   };
-}
-
-function limitsOf(folds: TimeFolds, nowMs: number): TimeWindow {
-  return { fromMs: 0, toMs: Math.max(folds.fold(nowMs), 1) * (1 + MARGIN_SHARE) };
 }
 
 function windowOf(mode: WindowMode, chosen: TimeWindow | undefined, limits: TimeWindow): TimeWindow {

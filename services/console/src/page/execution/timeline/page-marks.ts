@@ -1,4 +1,4 @@
-import { afterFrame } from "../../../timeline/hook/use-canvas.js";
+import { afterFrame } from "../../../timeline/canvas/after-frame.js";
 
 /** Sets a performance mark once per page, after the frame that draws the state of now. */
 function markOnce(name: string): () => void {
@@ -15,3 +15,5 @@ export const markGraph = markOnce("console:graph");
 export const markFirstRows = markOnce("console:first-rows");
 /** All rows and counts of the execution can be reached; benchmarks read the mark. */
 export const markComplete = markOnce("console:complete");
+/** The app has drawn the page, which answers to clicks and keys; benchmarks read the mark. */
+export const markPage = markOnce("console:page");

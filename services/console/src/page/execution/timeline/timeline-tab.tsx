@@ -5,7 +5,7 @@ import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../app/use-store.js";
 import { NodePane } from "../lazy-views.js";
-import { markComplete, markFirstRows } from "./page-marks.js";
+import { markComplete, markFirstRows, markPage } from "./page-marks.js";
 import styles from "./timeline-tab.module.css";
 import { TimelineView } from "./timeline-view.js";
 
@@ -25,7 +25,10 @@ export function TimelineTab({ executionKey, client, search, onChange }: Timeline
   const hasRows = rows.length > 0;
   const isComplete = useStore(client.summary)?.isComplete === true;
   useEffect(() => {
-    if (hasRows) markFirstRows();
+    if (hasRows) {
+      markFirstRows();
+      markPage();
+    }
     if (hasRows && isComplete) markComplete();
   }, [hasRows, isComplete]);
   const select = (id: string): void => onChange({ node: id, attempt: "", item: "" });

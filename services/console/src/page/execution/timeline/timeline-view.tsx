@@ -3,17 +3,15 @@ import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
 import { formatDuration } from "../../../format/duration.js";
 import type { PhaseLook } from "../../../format/phase.js";
-import { formatTime } from "../../../format/time.js";
+import { formatTick, formatTime } from "../../../format/time.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { OrderKind } from "../../../node-table/order/list-rows.js";
 import type { NodeStateName } from "../../../node-table/table/node-state.js";
-import { STATE_TOKENS, stateColours } from "../../../node-table/table/state-colours.js";
 import { useApp, usePreferences } from "../../../app/app.js";
 import { useTokenColours } from "../../../theme/token-colours.js";
 import { useStore } from "../../../app/use-store.js";
 import { Timeline } from "../../../timeline/timeline.js";
-
-const TOKENS = [...STATE_TOKENS, "line", "ink-2", "selected", "hover", "accent"] as const;
+import { TIMELINE_TOKENS, timelineColours } from "./timeline-colours.js";
 
 const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
   failed: { kind: "bad", word: "Failed", terminal: true },
@@ -40,7 +38,7 @@ export function TimelineView({ title, client, selected, onSelect }: TimelineView
   const { clock } = useApp();
   const { zone } = usePreferences();
   const [order, setOrder] = useState<OrderKind>("tree");
-  const colours = useTokenColours(TOKENS);
+  const colours = useTokenColours(TIMELINE_TOKENS);
   const failure = useStore(client.failure);
   if (failure !== undefined)
     return <ErrorPanel title={`The ${title.toLowerCase()} cannot be followed`} error={new Error(failure.message)} />;
@@ -48,17 +46,9 @@ export function TimelineView({ title, client, selected, onSelect }: TimelineView
     <Timeline
       label={title}
       client={client}
-      colours={{
-        states: stateColours(colours),
-        line: colours.line,
-        ink: colours["ink-2"],
-        selected: colours.selected,
-        hover: colours.hover,
-        accent: colours.accent,
-        font: getComputedStyle(document.documentElement).getPropertyValue("--canvas-font"),
-      }}
+      colours={timelineColours(colours)}
       mark={stateMark}
-      formatTime={(timeMs) => formatTime(timeMs, clock.now(), zone)}
+      formatTime={(timeMs, stepMs) => (stepMs === undefined ? formatTime(timeMs, clock.now(), zone) : formatTick(timeMs, stepMs, zone))}
       formatDuration={formatDuration}
       clockSkewMs={clock.now() - Date.now()}
       order={order}
