@@ -37,7 +37,7 @@ export class ResponseStream {
     const { keepalive } = options;
     if (keepalive === undefined) return;
     this.#timers.push(
-      setTimeout(() => this.begin(), OPEN_DELAY_MS),
+      setTimeout(() => this.#open(), OPEN_DELAY_MS),
       setInterval(() => {
         if (this.#isSilent && this.#body?.writableNeedDrain === false) this.#body.write(keepalive);
         this.#isSilent = true;
@@ -78,6 +78,12 @@ export class ResponseStream {
   /** Stops the keepalives. */
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Sends the headers without a body: Node.js holds them back until the first write otherwise. */
+  #open(): void {
+    this.begin();
+    if (this.hasBegun) this.#options.response.flushHeaders();
   }
 
   #write(piece: string | Uint8Array): Writable | undefined {
