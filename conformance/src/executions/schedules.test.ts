@@ -51,7 +51,8 @@ async function runsOf(launchPlan: string): Promise<Execution[]> {
 
 const timeOf = ({ spec }: Execution) => (spec?.metadata?.scheduledAt === undefined ? 0 : timestampMs(spec.metadata.scheduledAt));
 
-test("two replicas that are killed start every run of a schedule exactly once", async () => {
+// Both wait for times of schedules; the second one's runs start although replicas are killed.
+test.concurrent("two replicas that are killed start every run of a schedule exactly once", async () => {
   const { workflowId } = (
     await client.admin.getLaunchPlan({ id: await registerShellWorkflow(client, "ticks", [{ id: "n0", script: "true", after: [] }]) })
   ).spec ?? { workflowId: undefined };
@@ -90,7 +91,7 @@ test("two replicas that are killed start every run of a schedule exactly once", 
   expect(await runsOf(id.name)).toHaveLength(runs.length);
 }, 180_000);
 
-test("a schedule from flytekit runs each minute with its time as an input, and the API returns its next run", async () => {
+test.concurrent("a schedule from flytekit runs each minute with its time as an input, and the API returns its next run", async () => {
   const response = await fetch(`http://127.0.0.1:${stack.api}/api/v1/next_runs/flytesnacks/development/scheduled.by_cron?limit=2`);
   const { runs } = (await response.json()) as { runs: { scheduledAt?: string; scheduled_at?: string }[] };
   const [first, next] = runs.map((run) => Date.parse(run.scheduledAt ?? run.scheduled_at ?? ""));
