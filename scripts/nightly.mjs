@@ -85,7 +85,10 @@ const PARTS = {
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
   // Registers the Python examples; flytectl is built once.
   "console-commands": { files: ["conformance/src/console/commands.test.ts"], environment: { CONSOLE_COMMANDS: "full" } },
-  "console-errors": { files: ["conformance/src/console/first-run.test.ts"], environment: { CONSOLE_FAILED_NODES: "300" } },
+  "console-errors": {
+    files: ["conformance/src/console/first-run.test.ts"],
+    environment: { CONSOLE_FAILED_NODES: "300", CONSOLE_APPEARANCES: "full" },
+  },
   "console-map": { files: ["conformance/src/console/phone.test.ts"], environment: { CONSOLE_MAP_ITEMS: "96000" } },
   attack: { files: ["conformance/src/attack/exhaustion/neighbours.test.ts"], environment: { ATTACK: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },

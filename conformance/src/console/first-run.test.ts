@@ -14,6 +14,8 @@ import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.f
 const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const FAILED_NODES = Number(process.env["CONSOLE_FAILED_NODES"] ?? 40);
+/** Load each page in each appearance, instead of changing the appearance of an open page. */
+const LOADS_EACH = process.env["CONSOLE_APPEARANCES"] === "full";
 const execution = (name: string): string => `${SCOPE}/executions/${name}`;
 /** Pages of a project with executions, below its address. */
 const PAGES = [
@@ -328,7 +330,7 @@ describe.runIf(chromium !== undefined)("the console of a local stack", () => {
         const first = index % APPEARANCES.length;
         for (const [shown, appearance] of [...APPEARANCES.slice(first), ...APPEARANCES.slice(0, first)].entries()) {
           await show(appearance);
-          if (shown === 0) await open(`${SCOPE}${path}`);
+          if (shown === 0 || LOADS_EACH) await open(`${SCOPE}${path}`);
           await settled();
           await expectSound();
           const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
