@@ -154,8 +154,8 @@ describe.concurrent("while propeller runs", () => {
     });
     const rule = 'executionId: names an execution of namespace "flytesnacks-development", the resource is in "flytesnacks-staging"';
     expect(refused.status?.error).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining(rule) });
-    // The success of this later execution shows that all events about the victim have been processed.
-    // The victim still runs.
+    // The success of this later execution shows that all events about the victim have been
+    // processed. The victim still runs.
     expect((await waitForEnd(client, await broken.create(healthy), 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
     expect((await broken.execution(id)).closure?.phase).toBe(WorkflowExecution_Phase.RUNNING);
     expect(await podsOf(id)).toHaveLength(1);
