@@ -36,8 +36,9 @@ export default defineConfig({
       },
     ],
     pool: "forks",
-    // Two files run at a time; they contain processes of their own. TEST_WORKERS overrides it.
-    maxWorkers: Number(process.env["TEST_WORKERS"] ?? 2),
+    // Files contain processes of their own, and wait for schedules, heartbeats and restarts: three
+    // at a time keep two cores busy. TEST_WORKERS overrides it.
+    maxWorkers: Number(process.env["TEST_WORKERS"] ?? 3),
     sequence: { sequencer: SlowestFirst },
     setupFiles: ["vitest.setup.ts"],
     // Timeouts suit a machine that is temporarily ten times slower: a test waits for a condition
