@@ -172,15 +172,14 @@ describe.concurrent("while propeller runs", () => {
     await client.admin.terminateExecution({ id, cause: "no plugin service will start" });
     const execution = await waitForEnd(client, id, 30_000);
     expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("ABORTED");
-    const { items } = await broken.kube.list<KubeObject & { reason: string; message: string }>(EVENTS, {
-      namespace: "flytesnacks-development",
-      fieldSelector: `involvedObject.name=${id.name}`,
-    });
-    expect(items.map((item) => `${item.reason}: ${item.message}`)).toEqual([
-      "Started: the workflow has started",
-      `NodeWaits: node n0: ${reason}`,
-      "Aborted: Workflow aborted.",
-    ]);
+    const events = async () => {
+      const selector = { namespace: "flytesnacks-development", fieldSelector: `involvedObject.name=${id.name}` };
+      const { items } = await broken.kube.list<KubeObject & { reason: string; message: string }>(EVENTS, selector);
+      return items.map((item) => `${item.reason}: ${item.message}`);
+    };
+    // Propeller records them after it has reported the end.
+    await waitFor(async () => (await events()).find((event) => event.startsWith("Aborted")));
+    expect(await events()).toEqual(["Started: the workflow has started", `NodeWaits: node n0: ${reason}`, "Aborted: Workflow aborted."]);
   }, 120_000);
 
   test("an execution is blocked with a reason while its plugin service does not respond, and with another when it is missing", async () => {

@@ -8,7 +8,7 @@ import { scheduledExecutionName } from "@flyte-ts/domain/name";
 import { type Execution, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { retryWhileUnavailable, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "../stack/stack-fixture.js";
@@ -62,7 +62,7 @@ test.concurrent("two replicas that are killed start every run of a schedule exac
   await client.admin.createLaunchPlan({ id, spec: { workflowId, entityMetadata: { schedule } } });
   await client.admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE });
   const until = async (count: number) => {
-    await expect.poll(() => runsOf(id.name), { timeout: 60_000, interval: 250 }).toSatisfy((runs: Execution[]) => runs.length >= count);
+    await vi.waitUntil(async () => (await runsOf(id.name)).length >= count, { timeout: 60_000, interval: 250 });
   };
   const kill = (who: "first" | "second") => {
     if (who === "second") second.kill("SIGKILL");
@@ -100,7 +100,7 @@ test.concurrent("a schedule from flytekit runs each minute with its time as an i
     ["scheduled.by_cron", "hello"],
     ["scheduled.by_rate", "good day"],
   ] as const) {
-    await expect.poll(() => runsOf(name), { timeout: 90_000, interval: 500 }).not.toEqual([]);
+    await vi.waitUntil(async () => (await runsOf(name)).length > 0, { timeout: 90_000, interval: 500 });
     const [run] = (await runsOf(name)).toSorted((a, b) => timeOf(a) - timeOf(b));
     if (run?.id === undefined) throw new Error("no run");
     const ended = await waitForEnd(client, run.id, 60_000);
