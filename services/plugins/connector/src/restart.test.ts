@@ -6,7 +6,8 @@ import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
-import { describe, expect, test } from "vitest";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import { describe, expect, test, vi } from "vitest";
 import { Stage } from "./stage.fixture.js";
 
 const recordUri = (outputPrefix: string) => `${outputPrefix}/connector-task.json`;
@@ -35,6 +36,14 @@ test("an abort after such a death says that a job may run", async () => {
   await stage.store.put(recordUri(stage.request().outputPrefix), Buffer.from('{"v":1,"begun":true}'));
   await stage.send(stage.request(), DesiredState.ABORT);
   expect(stage.history).toEqual([expect.stringMatching(/^ABORTED .*may have created a job/)]);
+});
+
+test("an answer that an earlier process did not report fails the attempt for a retry, and the task is not run twice", async () => {
+  const stage = await Stage.start();
+  await stage.store.put(recordUri(stage.request().outputPrefix), Buffer.from('{"v":1,"ended":true}'));
+  await stage.send(stage.request("sync-toy"));
+  expect(stage.end).toEqual({ phase: "FAILED", recoverable: true, kind: Kind.SYSTEM, code: "ResultLost" });
+  expect(stage.toys.calls).not.toContain("ExecuteTaskSync");
 });
 
 test("a created task goes on without its event, by the record", async () => {
@@ -117,8 +126,8 @@ test("the record is deleted when the end has been recorded", async () => {
 
 describe("the abort of all attempts of a workflow", () => {
   const folder = "s3://bucket/run";
-  const placed = (stage: Stage, index: number, over = {}) =>
-    stage.numbered(index, "toy", { outputPrefix: `${folder}/n${index}/data/0`, ...over });
+  const placed = (stage: Stage, index: number, taskType = "toy") =>
+    stage.numbered(index, taskType, { outputPrefix: `${folder}/n${index}/data/0` });
   const abortAll = async (stage: Stage, uid = "00000000-0000-4000-8000-000000000001") => {
     const { workflowKey, shard, namespace, owner } = stage.request();
     const about = { workflowKey, shard, namespace, owner: { ...owner, uid }, desired: DesiredState.ABORT_ALL, outputPrefix: folder };
@@ -144,6 +153,24 @@ describe("the abort of all attempts of a workflow", () => {
     expect(new Set(aborted.map(({ event }) => event?.metadata?.generatedName))).toEqual(
       new Set([first, second, ended].map(({ generatedName }) => generatedName)),
     );
+  });
+
+  test("does not concern a synchronous task that has ended, nor one that could not be created", async () => {
+    const logger = createLogger({ service: "test", level: "silent" });
+    const warnings = vi.spyOn(logger, "warn");
+    const stage = await Stage.start({ logger });
+    const [sync, refused] = [placed(stage, 0, "sync-toy"), placed(stage, 1)];
+    await stage.send(sync);
+    stage.toys.onCall = (name) => {
+      if (name === "CreateTask") throw new RpcError(Code.INVALID_ARGUMENT, "no such cluster");
+    };
+    await stage.send(refused);
+    expect(stage.history).toEqual(["SUCCEEDED", expect.stringMatching(/^FAILED .*no such cluster/)]);
+    await stage.restart();
+    await abortAll(stage, sync.owner?.uid);
+    expect(stage.history).toHaveLength(2);
+    expect(warnings).not.toHaveBeenCalled();
+    expect(stage.bus.unacknowledged).toBe(0);
   });
 
   test("waits for the blob store, and a later RUN starts nothing", async () => {

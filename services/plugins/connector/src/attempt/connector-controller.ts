@@ -162,6 +162,7 @@ export class ConnectorController {
     const result = await this.#step(attempt);
     if (attempt.isStopping) return;
     attempt.status = result.status;
+    if (result.againInMs === undefined) await this.#recordEnd(attempt);
     if (!attempt.isHeld) await this.#publish(attempt);
     if (attempt.isStopping) return;
     if (result.againInMs === undefined) {
@@ -172,12 +173,29 @@ export class ConnectorController {
     this.#timer.set(attempt, result.againInMs);
   }
 
+  /**
+   * Records that nothing runs, of a task that has no id: the abort of its workflow would report a
+   * job that may exist.
+   */
+  async #recordEnd(attempt: LiveAttempt): Promise<void> {
+    const { request, ownerUid, hasBegun, created, isCreationUnknown, source } = attempt;
+    if (!hasBegun || created !== undefined || isCreationUnknown) return;
+    try {
+      await this.#records.write(source.outputPrefix, { task: "ended", attempt: recordedAttempt(request, ownerUid) });
+    } catch (error) {
+      this.deps.logger.warn(
+        { attempt: attempt.key, error: String(error) },
+        "the end of a task cannot be recorded; an abort of its workflow may name it as a job that still runs",
+      );
+    }
+  }
+
   async #step(attempt: LiveAttempt): Promise<StepResult> {
     const context = this.#context;
     try {
       if (attempt.created !== undefined) return await pollTask(attempt, attempt.created, context);
       const stored = await this.#taskOfState(attempt.request);
-      return await (stored === undefined || typeof stored === "string" ? startTask(attempt, context) : adopt(attempt, stored, context));
+      return await (typeof stored === "object" ? adopt(attempt, stored, context) : startTask(attempt, context));
     } catch (error) {
       return resultOfError(attempt, error, context);
     }
@@ -214,7 +232,7 @@ export class ConnectorController {
     };
     if (live?.created === undefined && live?.hasBegun === true && !live.isCreationUnknown) return recordStop({ phase: "ABORTED" });
     const task = live?.created ?? (await this.#storedTask(request));
-    if (task === undefined || task === "stopped") return { phase: "ABORTED" };
+    if (task === undefined || task === "stopped" || task === "ended") return { phase: "ABORTED" };
     if (task === "begun") {
       const reason = "aborted while the task was being created; its connector may have created a job whose id is unknown";
       return recordStop({ phase: "ABORTED", reason });

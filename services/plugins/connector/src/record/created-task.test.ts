@@ -26,6 +26,10 @@ test("a creation begins once, and its record has the task", async () => {
   expect((await records.begin(request, { task: "begun", attempt }))?.task).toEqual(task(100_000));
 });
 
+test.each(["begun", "stopped", "ended"] as const)("a record of a task that is %s is read again", (state) => {
+  expect(decodeRecord(encodeRecord({ task: state, attempt }))).toMatchObject({ task: state });
+});
+
 test.each(['{"v":1,"begun":true}', "{}", "damaged", '{"v":1,"begun":true,"ownerUid":"a","attempt":"AAAA"}'])(
   "a record of an older build, or a damaged one, names no attempt: %s",
   (text) => {

@@ -14,8 +14,12 @@ export interface CreatedTask {
 /** Plugin state: the fact that the record has the task, or with older builds the task itself. */
 export type StateTask = CreatedTask | "inRecord";
 
-/** Task of a record: `begun` while its creation has no known result, `stopped` after an abort. */
-export type RecordedTask = CreatedTask | "begun" | "stopped";
+/**
+ * Task of a record: `begun` while its creation has no known result, `stopped` after an abort, and
+ * `ended` when the connector has answered, and nothing of it runs: a synchronous task, or one that
+ * could not be created.
+ */
+export type RecordedTask = CreatedTask | "begun" | "stopped" | "ended";
 
 /** Record of an attempt; that of an older build names no attempt. */
 export interface CreationRecord {
@@ -32,6 +36,7 @@ const stateSchema = z.object({
   meta: z.base64().optional(),
 });
 const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
+const endedSchema = z.object({ v: z.literal(1), ended: z.literal(true) });
 const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
 /**
@@ -51,7 +56,7 @@ export function decodeState(bytes: Uint8Array): StateTask | undefined {
   return meta === undefined ? "inRecord" : { endpoint, taskType, version, resourceMeta: Buffer.from(meta, "base64") };
 }
 
-/** Encodes the record of a creation. Older builds read `stopped` as `begun`. */
+/** Encodes the record of a creation. Older builds read `stopped` and `ended` as `begun`. */
 export function encodeRecord({ task, attempt }: CreationRecord): Uint8Array {
   const fields = typeof task === "string" ? { v: 1, [task]: true } : taskFields(task);
   return jsonBytes({ ...fields, ...(attempt && encodeRecordedAttempt(attempt)) });
@@ -63,6 +68,7 @@ export function decodeRecord(bytes: Uint8Array): CreationRecord {
   const named = attemptSchema.safeParse(json);
   const attempt = named.success ? decodeRecordedAttempt(named.data) : undefined;
   if (stoppedSchema.safeParse(json).success) return { task: "stopped", attempt };
+  if (endedSchema.safeParse(json).success) return { task: "ended", attempt };
   const task = decodeState(bytes);
   return { task: task === undefined || task === "inRecord" ? "begun" : task, attempt };
 }

@@ -17,6 +17,6 @@ export function creationRecords(store: RecordStore): CreationRecords {
     encode: encodeRecord,
     decode: decodeRecord,
     attempt: ({ attempt }) => attempt,
-    mayRun: ({ task }) => task !== "stopped",
+    mayRun: ({ task }) => task !== "stopped" && task !== "ended",
   });
 }

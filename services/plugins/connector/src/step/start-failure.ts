@@ -27,6 +27,12 @@ export function creationUnknown(attempt: LiveAttempt, why: string): RetryableFai
   return new RetryableFailure({ code: "CreationUnknown", message, kind: "SYSTEM" });
 }
 
+/** Failure of a task whose connector has answered a process that then ended without a report. */
+export function resultLost(): RetryableFailure {
+  const message = "the connector has answered, but the process that had called it ended before it reported the answer";
+  return new RetryableFailure({ code: "ResultLost", message, kind: "SYSTEM" });
+}
+
 /** Decides on a failed CreateTask or ExecuteTaskSync. @throws PermanentFailure, RetryableFailure */
 export function resultOfStartFailure(
   attempt: LiveAttempt,

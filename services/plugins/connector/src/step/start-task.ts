@@ -12,7 +12,7 @@ import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
 import { pollTask } from "./poll-task.js";
 import { runSyncTask } from "./run-sync-task.js";
-import { creationUnknown, resultOfStartFailure, type TaskCreation } from "./start-failure.js";
+import { creationUnknown, resultLost, resultOfStartFailure, type TaskCreation } from "./start-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
 /** Delay before the next try without a change of routes or slots, ms. */
@@ -39,8 +39,10 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
   const template = await taskTemplate(attempt.request, inputs, context.store);
   const earlier = attempt.hasBegun ? undefined : await beginCreation(attempt, context);
   if (earlier === "stopped") return { status: { phase: "ABORTED" } };
-  if (earlier !== undefined && earlier !== "begun") return adopt(attempt, earlier, context);
-  if (earlier === "begun" && !endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, "an earlier process ended meanwhile");
+  if (typeof earlier === "object") return adopt(attempt, earlier, context);
+  if (earlier !== undefined && !endpoint.isIdempotent(attempt.taskType)) {
+    throw earlier === "ended" ? resultLost() : creationUnknown(attempt, "an earlier process ended meanwhile");
+  }
   attempt.hasBegun = true;
   const request = {
     inputs,
