@@ -154,10 +154,27 @@ describe("reading", () => {
     await stage.clock.advance(180_000);
     expect(stage.state(request())).toMatch(/^FAILED: retryable SYSTEM WebApiUnavailable: cannot read the state of the job for /);
     expect(athena.running).toBe(1);
-    athena.faults.clear();
-    await stage.clock.advance(60_000);
+    // The outage goes on, and the circuit is open.
     await stage.sendAgain(request(), DesiredState.FINALIZE);
-    expect(athena.running).toBe(0);
+    expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 1]);
+    athena.faults.clear();
+    await stage.clock.advance(30_000);
+    await stage.bus.redeliver();
+    await stage.clock.advance(1_000);
+    expect([athena.running, stage.bus.unacknowledged]).toEqual([0, 0]);
+  });
+
+  it("gives up an attempt whose job cannot be stopped for the time of an outage", async () => {
+    await start({ outageMs: 60_000 });
+    await stage.send(request());
+    athena.faults.add(...Array.from({ length: 100 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
+    await stage.clock.advance(180_000);
+    await stage.sendAgain(request(), DesiredState.FINALIZE);
+    expect(stage.bus.unacknowledged).toBe(1);
+    await stage.clock.advance(60_000);
+    await stage.bus.redeliver();
+    await stage.clock.advance(1_000);
+    expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 0]);
   });
 
   it("fails as the system's error when the job is gone", async () => {

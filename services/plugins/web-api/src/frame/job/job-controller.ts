@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
@@ -125,7 +126,11 @@ export class JobController<Job extends JsonObject> {
     return [...tracked, ...this.#creating.requests].filter(isOwned);
   }
 
-  /** Stops the job of an attempt that failed while its API did not answer. Never rejects. */
+  /**
+   * Stops the job of an attempt that failed while its API did not answer.
+   *
+   * @throws RetryLater while it still does not, until the request is older than `outageMs`.
+   */
   async finalize(request: TaskRequest): Promise<void> {
     const { api, logger } = this.deps;
     const key = attemptKey(request);
@@ -135,10 +140,21 @@ export class JobController<Job extends JsonObject> {
       await api.release?.(request);
       if (request.deleteResources) await this.#records.delete(request);
     } catch (error) {
-      logger.warn({ attempt: key, api: api.id, error: String(error) }, "cannot stop the job of an ended attempt or release what it keeps");
+      if (passes(error) && !this.#isPastOutage(request))
+        throw new RetryLater(`cannot stop the job of an ended attempt: ${(error as Error).message}`, { cause: error });
+      logger.warn(
+        { attempt: key, api: api.id, error: String(error) },
+        "cannot stop the job of an ended attempt, or release what it keeps: check in the service that it does not run",
+      );
     }
     this.#reader.cancel(key);
     this.#forget(key);
+  }
+
+  /** True for a request that has been repeated for as long as an outage may last. */
+  #isPastOutage({ requestedAt }: TaskRequest): boolean {
+    const { clock, settings } = this.deps;
+    return requestedAt === undefined || clock.now() - timestampMs(requestedAt) >= settings.outageMs;
   }
 
   /** The job of an ended attempt that may still run. */
