@@ -14,7 +14,7 @@ import type { RayJobStatus } from "./ray/dashboard.fixture.js";
 import { NAMESPACE, type TestCluster } from "./test-cluster.fixture.js";
 
 /** Operators answer within a second; the machine may be busy. Submissions of Spark queue up. */
-export const PATIENCE = { timeout: process.env["OPERATORS"] === "full" ? 400_000 : 100_000, interval: 50 };
+export const PATIENCE = { timeout: process.env["OPERATORS"] === "full" ? 1_200_000 : 100_000, interval: 50 };
 /** Limit of a test, ms: it waits a few times. */
 export const TEST_TIMEOUT_MS = 3 * PATIENCE.timeout;
 const OPERATORS = createOperators(operatorServiceConfig.parse({ nats: { url: "" } }));

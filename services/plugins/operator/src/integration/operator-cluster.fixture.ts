@@ -18,8 +18,9 @@ export interface OperatorCluster extends TestCluster, AttemptChannel {
   readonly controller: JobController;
 }
 
+/** Starts a cluster without controllers: the test starts them when all kinds exist. */
 export async function startOperatorCluster(): Promise<OperatorCluster> {
-  const cluster = await startTestCluster();
+  const cluster = await startTestCluster({ controllers: false });
   const { client } = cluster;
   const bus = new MemoryBus();
   const store = new MemoryStore();

@@ -10,11 +10,11 @@ import { SAMPLES } from "../simulation/samples.js";
 import { Attempt, DesiredState, PATIENCE, Phase, TEST_TIMEOUT_MS } from "./attempt.fixture.js";
 import { operatorCases } from "./operator-cases.fixture.js";
 import { type OperatorCluster, startOperatorCluster } from "./operator-cluster.fixture.js";
-import { findOperatorSets } from "./operator-sets.fixture.js";
+import { findOperatorSets, type OperatorSet } from "./operator-sets.fixture.js";
 import { playRunning, playSuccess } from "./plays.fixture.js";
 import { rayCases } from "./ray/cases.fixture.js";
 import { sparkCases } from "./spark/cases.fixture.js";
-import { NAMESPACE } from "./test-cluster.fixture.js";
+import { CONTROLLERS, NAMESPACE } from "./test-cluster.fixture.js";
 
 // Operators and the Kubernetes API are real, pods are played.
 const sets = (await kubernetesSkipReason()) === undefined ? await findOperatorSets() : [];
@@ -30,21 +30,34 @@ describe.skipIf(sets.length === 0)("on a real kube-apiserver", () => {
     await cluster?.stop();
   });
 
-  describe.concurrent.each(sets)("$title", { timeout: TEST_TIMEOUT_MS }, (set) => {
-    const [taskType = ""] = set.taskTypes;
-    const servesAll = () => {
-      const served = cluster.controller.watch.served.map((operator) => operator.taskType);
-      return set.taskTypes.every((type) => served.includes(type));
-    };
-    const define = once(async () => {
-      for (const definition of set.definitions) await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
-      await vi.waitUntil(servesAll, PATIENCE);
+  const serves = ({ taskTypes }: OperatorSet) => {
+    const served = cluster.controller.watch.served.map((operator) => operator.taskType);
+    return taskTypes.every((type) => served.includes(type));
+  };
+  /** Sends an attempt of each operator while the cluster has none of their kinds. */
+  const sendEarly = once(async () => {
+    const early = sets.map(async (set) => {
+      const attempt = new Attempt(cluster, set.taskTypes[0] ?? "", { name: "early" });
+      await attempt.send(DesiredState.RUN);
+      return [set, { attempt, before: { served: serves(set), events: attempt.events.length } }] as const;
     });
+    return new Map(await Promise.all(early));
+  });
+  /** Installs the kinds of all operators, and then the controllers, which find all at once. */
+  const define = once(async () => {
+    await sendEarly();
+    for (const definition of sets.flatMap(({ definitions }) => definitions))
+      await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
+    await vi.waitUntil(() => sets.every(serves), PATIENCE);
+    await cluster.api.startControllers(CONTROLLERS);
+  });
+
+  describe.concurrent.each(sets)("$title", { timeout: TEST_TIMEOUT_MS }, (set) => {
     /** Installs the kinds and then the operator, while an attempt waits for each. */
     const install = once(async () => {
-      const attempt = new Attempt(cluster, taskType, { name: "early" });
-      await attempt.send(DesiredState.RUN);
-      const before = { served: servesAll(), events: attempt.events.length };
+      const sent = (await sendEarly()).get(set);
+      if (sent === undefined) throw new Error(`no attempt was sent for ${set.title}`);
+      const { attempt, before } = sent;
       await define();
       await attempt.send(DesiredState.RUN);
       await attempt.untilReason("no operator has acted on");

@@ -36,7 +36,7 @@ export async function startPluginProcess(
   taskTypes: readonly string[],
   { apiArgs, settings = SHORT_WAITS }: PluginProcessOptions = {},
 ): Promise<PluginProcess> {
-  const cluster = await startTestCluster(apiArgs);
+  const cluster = await startTestCluster({ apiArgs });
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-operator-"));
   const nats = await natsFixture();
   const bus = await connectBus({ url: nats.url, name: "test", logger });

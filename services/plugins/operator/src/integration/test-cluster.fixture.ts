@@ -18,11 +18,18 @@ export interface TestCluster {
   stop(): Promise<void>;
 }
 
-/**
- * KubeRay submits by a Job, hence the controller. `apiArgs`: further flags of kube-apiserver.
- */
-export async function startTestCluster(apiArgs: readonly string[] = []): Promise<TestCluster> {
-  const api = await kubernetesFixture({ controllers: ["job-controller"], args: apiArgs });
+/** KubeRay submits by a Job. */
+export const CONTROLLERS = ["job-controller"];
+
+export interface TestClusterOptions {
+  /** Further flags of kube-apiserver. Default: none. */
+  readonly apiArgs?: readonly string[] | undefined;
+  /** False: the test starts {@link CONTROLLERS}. Default: true. */
+  readonly controllers?: boolean;
+}
+
+export async function startTestCluster({ apiArgs = [], controllers = true }: TestClusterOptions = {}): Promise<TestCluster> {
+  const api = await kubernetesFixture({ controllers: controllers && CONTROLLERS, args: apiArgs });
   const client = await createKubeClient({ kubeconfig: api.kubeconfig });
   await client.create(NAMESPACES, { metadata: { name: NAMESPACE } });
   const owner = await client.create(CONFIG_MAPS, { metadata: { name: "owner", namespace: NAMESPACE } });
