@@ -63,6 +63,11 @@ const PARTS = {
     files: ["services/plugins/operator/src/integration", "services/plugins/pod/src/load.integration.test.ts"],
     environment: { OPERATORS: "full", OPERATOR_KILLS: "20" },
   },
+  // Attempts of all operators at once, while the service is killed again and again.
+  "operators-mixed": {
+    files: ["services/plugins/operator/src/integration/kills.integration.test.ts"],
+    environment: { OPERATORS: "full", OPERATOR_MIXED: "80" },
+  },
   // Installs flytekit's connectors and the clients of their services from PyPI.
   connectors: {
     files: [

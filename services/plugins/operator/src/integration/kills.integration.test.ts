@@ -12,15 +12,20 @@ import { logger } from "./test-cluster.fixture.js";
 
 const canRun = existsSync(PLUGIN_PROGRAM) && (await kubernetesSkipReason()) === undefined;
 /** Kills, each of which concerns an attempt of each task type and end. The long form sets it. */
-const { OPERATOR_KILLS } = process.env;
+const { OPERATOR_KILLS, OPERATOR_MIXED } = process.env;
+/** Least number of attempts of all task types that live at once in a round; undefined: one of each end. */
+const MIXED = OPERATOR_MIXED === undefined ? undefined : Number(OPERATOR_MIXED);
+const isLong = OPERATOR_KILLS !== undefined || MIXED !== undefined;
 // The stand-in runs everywhere; the other operators where they are built. The Dask operator acts
 // too slowly for the short form.
-const isKilled = ({ taskTypes }: OperatorSet) => OPERATOR_KILLS !== undefined || !taskTypes.includes("dask");
+const isKilled = ({ taskTypes }: OperatorSet) => isLong || !taskTypes.includes("dask");
 const sets = canRun ? (await findOperatorSets()).filter(isKilled) : [];
 const together = (operators: readonly OperatorSet[]) => ({ title: operators.map(({ title }) => title).join(", "), operators });
 /** Operators that run at once; in the long form each has the machine for itself. */
-const groups = OPERATOR_KILLS === undefined ? [together(sets)] : sets.map((set) => together([set]));
-const ROUNDS = Number(OPERATOR_KILLS ?? 4);
+const groups = OPERATOR_KILLS === undefined || MIXED !== undefined ? [together(sets)] : sets.map((set) => together([set]));
+const ROUNDS = MIXED === undefined ? Number(OPERATOR_KILLS ?? 4) : 1;
+/** Kills of a round. */
+const KILLS = MIXED === undefined ? 1 : Number(OPERATOR_KILLS ?? 8);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 2 ** 31);
 /** Longest time between a request and the kill, ms: a job starts, and ends, within it. */
 const LIFE_MS = 1_500;
@@ -63,7 +68,9 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
   const stops: (() => Promise<unknown>)[] = [];
   /** Uids of the resources of each name. */
   const uids = new Map<string, Set<string>>();
-  const types = operators.flatMap(({ taskTypes }) => taskTypes.slice(0, 1));
+  const types = operators.flatMap(({ taskTypes }) => (MIXED === undefined ? taskTypes.slice(0, 1) : taskTypes));
+  /** Attempts of each type and end in a round. */
+  const copies = MIXED === undefined ? 1 : Math.ceil(MIXED / (types.length * ENDS.length));
 
   beforeAll(async () => {
     service = await startPluginProcess(types);
@@ -123,18 +130,21 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
     "round %i: after a kill, every attempt has had one job and reports its end",
     async (round) => {
-      const lives = types.flatMap((type) =>
-        ENDS.map((end) => ({
-          attempt: new Attempt(service, type, { name: `kill-${round}-${end.title}` }),
-          end,
-          lifeMs: random() * LIFE_MS,
-        })),
+      const lives = Array.from({ length: copies }, (_, copy) => copy).flatMap((copy) =>
+        types.flatMap((type) =>
+          ENDS.map((end) => ({
+            attempt: new Attempt(service, type, { name: `kill-${round + copy}-${end.title}` }),
+            end,
+            lifeMs: random() * LIFE_MS * KILLS,
+          })),
+        ),
       );
-      const killMs = random() * LIFE_MS;
       const lived = Promise.all(lives.map(({ attempt, end, lifeMs }) => live(attempt, end, lifeMs)));
-      await sleep(killMs);
-      await service.kill();
-      service.start();
+      for (let kill = 0; kill < KILLS; kill++) {
+        await sleep(random() * LIFE_MS);
+        await service.kill();
+        service.start();
+      }
       await lived;
       await Promise.all(lives.map(({ attempt, end }) => drive(attempt, end)));
       for (const { attempt, end } of lives) {
@@ -148,14 +158,10 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
   );
 
   // Ended jobs prevent others of their names in the first 40 s of a process, and are deleted later.
-  it.runIf(OPERATOR_KILLS !== undefined)(
-    "no job and no pod is left when all attempts are finalized",
-    { timeout: TEST_TIMEOUT_MS },
-    async () => {
-      await Promise.all(ended.map((attempt) => attempt.finalize(FINALIZE_INTERVAL_MS)));
-      expect(ended).toHaveLength(ROUNDS * types.length * 2);
-    },
-  );
+  it.runIf(isLong)("no job and no pod is left when all attempts are finalized", { timeout: TEST_TIMEOUT_MS }, async () => {
+    await Promise.all(ended.map((attempt) => attempt.finalize(FINALIZE_INTERVAL_MS)));
+    expect(ended).toHaveLength(ROUNDS * copies * types.length * 2);
+  });
 });
 
 function phases({ events }: Attempt): string[] {
