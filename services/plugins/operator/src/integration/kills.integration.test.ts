@@ -13,7 +13,7 @@ import { logger } from "./test-cluster.fixture.js";
 const canRun = existsSync(PLUGIN_PROGRAM) && (await kubernetesSkipReason()) === undefined;
 /** Kills, each of which concerns an attempt of each task type and end. The long form sets it. */
 const { OPERATOR_KILLS, OPERATOR_MIXED } = process.env;
-/** Least number of attempts of all task types that live at once in a round; undefined: one of each end. */
+/** Minimum of attempts at once, of all task types. Default: one of each end. */
 const MIXED = OPERATOR_MIXED === undefined ? undefined : Number(OPERATOR_MIXED);
 const isLong = OPERATOR_KILLS !== undefined || MIXED !== undefined;
 // The stand-in runs everywhere; the other operators where they are built. The Dask operator acts
