@@ -195,12 +195,13 @@ def hand_over_second(second, attempt):
     start = subprocess.Popen._execute_child
 
     def execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest):
-        subprocess.Popen._execute_child = start
         plain = isinstance(args, list) and args and executable is None and not preexec_fn and not pass_fds and cwd is None and env is not None
         if plain and not any(rest[2:3]) and all(descriptor == -1 for descriptor in rest[3:9]):
             script = script_of(args[0], env.get("PATH"))
             folders = [path for path in python_path(env.get("PYTHONPATH", "")) if path not in sys.path]
             relative = "" in env.get("PYTHONPATH", "x").split(os.pathsep)
+            # Other commands come first: tar unpacks the code.
+            subprocess.Popen._execute_child = start if script else execute_child
             if script and not relative and interpreter_of(script) == sys.executable:
                 request = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd()}
                 with contextlib.suppress(OSError):

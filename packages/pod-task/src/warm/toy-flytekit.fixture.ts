@@ -45,6 +45,8 @@ def fast_execute_task_cmd():
     observe("fast")
     sys.stdout.flush()
     code, *command = sys.argv[1:]
+    # As flytekit unpacks the code.
+    subprocess.run(["true"])
     exec(code, {"os": os})
     env = os.environ.copy()
     env["PYTHONPATH"] = env["PYTHONPATH"] + os.pathsep + os.path.realpath("code") if "PYTHONPATH" in env else os.path.realpath("code")
