@@ -63,6 +63,13 @@ describe("the number of idle pods", () => {
     expect([starts.target(83_001), starts.isOver(83_001)]).toEqual([0, true]);
   });
 
+  it("is the number of reused pods that were in use at once", () => {
+    const starts = demand();
+    for (const inUse of [1, 1, 3, 1]) starts.add(0, inUse);
+    expect([starts.target(1), starts.peak(1)]).toEqual([3, 3]);
+    expect(starts.peak(60_001)).toBe(0);
+  });
+
   it("keeps pods of an earlier process for the same time", () => {
     const starts = demand();
     starts.inherit(3, 0);

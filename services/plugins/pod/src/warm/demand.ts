@@ -1,12 +1,12 @@
 import type { WarmPodSettings } from "./settings.js";
 
 /** Starts within this time need a pod each: no replacement is ready sooner, ms. */
-const REPLACEMENT_MS = 10_000;
+export const REPLACEMENT_MS = 10_000;
 const MAX_STARTS = 1_000;
 
 /** Recent starts of pods of one kind, and the number of idle pods that follows from them. */
 export class Demand {
-  readonly #starts: number[] = [];
+  readonly #starts: Start[] = [];
   /**
    * Number of idle pods that an earlier process left, and the time at which they were found, ms.
    */
@@ -14,9 +14,14 @@ export class Demand {
 
   constructor(private readonly settings: Pick<WarmPodSettings, "minIdle" | "maxIdle" | "keepMs">) {}
 
-  /** Counts a start, warm or cold. */
-  add(now: number): void {
-    this.#starts.push(now);
+  /**
+   * Counts a start, warm or cold.
+   *
+   * @param needed number of pods in use with it; absent: pods serve one attempt, and each of the
+   *   last starts needed one
+   */
+  add(now: number, needed = 1 + this.#startsSince(now - REPLACEMENT_MS)): void {
+    this.#starts.push({ at: now, needed });
     if (this.#starts.length > MAX_STARTS) this.#starts.shift();
   }
 
@@ -26,30 +31,35 @@ export class Demand {
   }
 
   /**
-   * Number of idle pods to have: that of the largest burst, between the limits; 0 without recent
-   * starts.
+   * Number of pods to have ready: the largest number that recent starts needed at once, between the
+   * limits; 0 without recent starts.
    */
   target(now: number): number {
     const { minIdle, maxIdle, keepMs } = this.settings;
-    while (this.#starts[0] !== undefined && this.#starts[0] < now - keepMs) this.#starts.shift();
+    const peak = this.peak(now);
     const inherited = this.#inherited !== undefined && this.#inherited.at >= now - keepMs ? this.#inherited.pods : 0;
     if (this.#starts.length === 0) return Math.min(inherited, maxIdle);
-    return Math.min(maxIdle, Math.max(minIdle, inherited, largestBurst(this.#starts)));
+    return Math.min(maxIdle, Math.max(minIdle, inherited, peak));
   }
 
   /** True when neither starts nor inherited pods count any more. */
   isOver(now: number): boolean {
     return this.target(now) === 0 && this.#starts.length === 0;
   }
+
+  /** Largest number of pods that recent starts needed at once. */
+  peak(now: number): number {
+    while (this.#starts[0] !== undefined && this.#starts[0].at < now - this.settings.keepMs) this.#starts.shift();
+    return Math.max(0, ...this.#starts.map(({ needed }) => needed));
+  }
+
+  #startsSince(time: number): number {
+    return this.#starts.filter(({ at }) => at > time).length;
+  }
 }
 
-/** Maximum number of times within one replacement. */
-function largestBurst(times: readonly number[]): number {
-  let largest = 0;
-  let first = 0;
-  for (const [index, time] of times.entries()) {
-    while ((times[first] ?? time) <= time - REPLACEMENT_MS) first++;
-    largest = Math.max(largest, index - first + 1);
-  }
-  return largest;
+/** Start of an attempt, and number of pods that were in use with it. */
+interface Start {
+  readonly at: number;
+  readonly needed: number;
 }

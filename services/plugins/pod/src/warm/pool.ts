@@ -60,7 +60,7 @@ export class WarmPool {
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
     const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
       [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
-    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved });
+    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved, busySince: (kind) => this.reused.busySince(kind) });
   }
 
   /** Resolves when no take of an earlier process can succeed any more. */
@@ -91,7 +91,7 @@ export class WarmPool {
   /** Counts a start, which decides how many pods are kept ready. */
   count(start: WarmStart, outcome: "taken" | "cold"): void {
     this.deps.metrics?.starts.inc({ outcome });
-    this.#stock.count(start);
+    this.#stock.count(start, outcome);
   }
 
   /** The pod of a take without an answer. */
@@ -177,6 +177,7 @@ export class WarmPool {
   #taken(pod: Pod, request: TaskRequest): TakeResult {
     this.#unknown.delete(attemptKey(request));
     this.#pods.remove(pod);
+    this.reused.taken(pod, this.deps.clock.now());
     return { kind: "taken", pod };
   }
 

@@ -1,9 +1,9 @@
 import type { Time } from "@flyte-ts/async";
 import { isTransient, type KubeClient, KubeError, PODS } from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
-import type { WarmStart } from "@flyte-ts/pod-task/warm";
+import { WARM_MODE_LABEL, type WarmStart } from "@flyte-ts/pod-task/warm";
 import type { Logger } from "@flyte-ts/telemetry";
-import { Demand } from "./demand.js";
+import { Demand, REPLACEMENT_MS } from "./demand.js";
 import { ageMs, idlePod, isSpent, isUnschedulable, kindOf } from "./idle-pod.js";
 import type { IdlePods } from "./idle-pods.js";
 import type { WarmPodEnd, WarmPodLoad, WarmPodMetrics } from "./metrics.js";
@@ -19,6 +19,8 @@ export interface StockDeps {
   readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore">;
   /** True for a pod that an attempt may have taken. */
   readonly isReserved: (pod: Pod) => boolean;
+  /** Times at which attempts took the pods of a kind that come back, ms. */
+  readonly busySince: (key: string) => readonly number[];
 }
 
 /** Pods that can serve the same attempts. */
@@ -26,6 +28,8 @@ interface Kind {
   readonly demand: Demand;
   /** Undefined until an attempt of the kind starts in this process. */
   start?: WarmStart;
+  /** Times of cold starts that may still run, ms; of reused pods alone. */
+  cold: readonly number[];
   creating: number;
   pausedUntil: number;
 }
@@ -71,10 +75,13 @@ export class Stock {
   }
 
   /** Counts a start of an attempt that can take pods of this kind. */
-  count(start: WarmStart): void {
+  count(start: WarmStart, outcome: "taken" | "cold"): void {
     const kind = this.#kind(start.key);
+    const now = this.#now();
     kind.start = start;
-    kind.demand.add(this.#now());
+    kind.cold = [...kind.cold.filter((at) => at > now - REPLACEMENT_MS), ...(outcome === "cold" ? [now] : [])];
+    const inUse = this.deps.busySince(start.key).length + kind.cold.length;
+    kind.demand.add(now, isReused(start) ? inUse : undefined);
     this.changed();
   }
 
@@ -134,10 +141,14 @@ export class Stock {
     } else if (ageMs(pod, now) >= maxAgeMs) this.#discard(pod, "age");
   }
 
-  /** Deletes the oldest pods beyond the target. */
-  #discardSuperfluous(key: string, { demand }: Kind, now: number): void {
+  /**
+   * Deletes the oldest pods beyond the target. Reused pods that come back are needed again: as many
+   * stay as were in use at the peak.
+   */
+  #discardSuperfluous(key: string, { demand, start }: Kind, now: number): void {
+    const back = start !== undefined && isReused(start) ? Math.max(0, demand.peak(now) - this.deps.busySince(key).length) : 0;
     const pods = this.deps.pods.list().filter((pod) => kindOf(pod) === key && !this.deps.isReserved(pod));
-    const superfluous = pods.length - demand.target(now);
+    const superfluous = pods.length - demand.target(now) - back;
     const oldest = pods.toSorted((one, other) => ageMs(other, now) - ageMs(one, now));
     for (const pod of oldest.slice(0, Math.max(0, superfluous))) this.#discard(pod, "demand");
   }
@@ -145,7 +156,9 @@ export class Stock {
   #fill(key: string, kind: Kind, now: number): void {
     const { start } = kind;
     if (start === undefined || kind.pausedUntil > now || this.#pausedUntil > now) return;
-    const target = kind.demand.target(now);
+    // A pod that was taken just now may come back before a new one is ready.
+    const returning = this.deps.busySince(key).filter((at) => at > now - REPLACEMENT_MS).length;
+    const target = kind.demand.target(now) - returning;
     while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#create(kind, start);
   }
 
@@ -183,7 +196,7 @@ export class Stock {
   #kind(key: string): Kind {
     const known = this.#kinds.get(key);
     if (known !== undefined) return known;
-    const kind: Kind = { demand: new Demand(this.deps.settings), creating: 0, pausedUntil: 0 };
+    const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0 };
     this.#kinds.set(key, kind);
     return kind;
   }
@@ -207,4 +220,8 @@ export class Stock {
   #now(): number {
     return this.deps.clock.now();
   }
+}
+
+function isReused({ metadata }: WarmStart): boolean {
+  return metadata.labels?.[WARM_MODE_LABEL] === "reused";
 }

@@ -69,6 +69,12 @@ export class AttemptEnds {
     return known !== undefined && known.take === takeOf(pod) ? known.end : undefined;
   }
 
+  /** True while the attempt has the pod, which can serve another one afterwards. */
+  mayReturn(pod: Pod): boolean {
+    const known = this.#takes.get(objectKey(pod));
+    return known !== undefined && known.take === takeOf(pod) && !known.cancel.signal.aborted && known.end?.retires === undefined;
+  }
+
   /**
    * Shows the pod of an attempt that has ended by itself as an ended one. An abort is told to those
    * who asked for it.

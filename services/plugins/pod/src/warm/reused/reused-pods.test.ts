@@ -70,6 +70,21 @@ describe("reused pods", () => {
     expect(freed?.metadata.ownerReferences).toEqual([]);
   });
 
+  it("are replaced once they have been busy for longer than a new pod needs", async () => {
+    expect(pods("idle")).toHaveLength(1);
+    await advance(10_000);
+    expect(pods("idle")).toHaveLength(2);
+  });
+
+  it("serve attempts that follow each other without further pods", async () => {
+    world.complete(warmRequest());
+    await advance(100);
+    await send(DesiredState.FINALIZE);
+    // Attempts of others take freed pods later.
+    await advance(40);
+    expect([...world.cluster.pods.keys()].toSorted()).toEqual(["p-development/warm-0", "p-development/warm-1"]);
+  });
+
   it("end an aborted attempt without its pod", async () => {
     const { name } = taken().metadata;
     await send(DesiredState.ABORT);

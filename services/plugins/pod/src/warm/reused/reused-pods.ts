@@ -1,7 +1,8 @@
-import { isConflict, isNotFound, isTransient, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS } from "@flyte-ts/kubernetes";
 import { asRetryLater, type Pod } from "@flyte-ts/pod-task";
 import { abortPatch, type AttemptEnd, freePatch, takeOf } from "@flyte-ts/pod-task/warm";
 import { RetryLater } from "@flyte-ts/task-plugin";
+import { kindOf } from "../idle-pod.js";
 import type { WarmPodMetrics } from "../metrics.js";
 import { AttemptEnds, type AttemptEndsDeps } from "./attempt-ends.js";
 import { retirementOf } from "./retirement.js";
@@ -23,9 +24,24 @@ const ABORT_MS = 2_000;
 /** Pods that serve several attempts: how an attempt ends without its pod. */
 export class ReusedPods {
   readonly ends: AttemptEnds;
+  /** Pods that this process has taken, with the time. */
+  readonly #busy = new Map<string, { readonly pod: Pod; readonly at: number }>();
 
   constructor(private readonly deps: ReusedPodsDeps) {
     this.ends = new AttemptEnds(deps);
+  }
+
+  /** Notes that an attempt has taken the pod. */
+  taken(pod: Pod, now: number): void {
+    if (takeOf(pod) === undefined) return;
+    this.ends.observe(pod);
+    this.#busy.set(objectKey(pod), { pod, at: now });
+  }
+
+  /** Times at which attempts took the pods of a kind that can serve another one, ms. */
+  busySince(kind: string): readonly number[] {
+    for (const [key, { pod }] of this.#busy) if (!this.ends.mayReturn(pod)) this.#busy.delete(key);
+    return [...this.#busy.values()].flatMap(({ pod, at }) => (kindOf(pod) === kind ? [at] : []));
   }
 
   /**
