@@ -1,15 +1,13 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
+import { settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
-import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { KubeError } from "@flyte-ts/kubernetes";
-import { ATTEMPT_ANNOTATION, type Pod } from "@flyte-ts/pod-task";
-import { WARM_STATE_LABEL } from "@flyte-ts/pod-task/warm";
-import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, pluginConformance } from "@flyte-ts/task-plugin/harness";
+import { ATTEMPT_ANNOTATION } from "@flyte-ts/pod-task";
+import { attemptKey } from "@flyte-ts/task-plugin";
+import { pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { logger } from "../simulation/pod-world.js";
+import { WarmBench } from "../simulation/warm-bench.fixture.js";
 import { warmRequest, WarmWorld } from "../simulation/warm-world.js";
 
 describe("the pod plugin with warm pods passes the conformance cases", () => {
@@ -20,42 +18,24 @@ describe("the pod plugin with warm pods passes the conformance cases", () => {
 
 describe("warm pods", () => {
   let world: WarmWorld;
-  let bus: MemoryBus;
-  let clock: ManualTime;
-  let running: RunningPlugin;
-
-  const start = async () => {
-    running = await runPlugin({ plugin: world.plugin(clock), bus, logger, clock, random: () => 0.5 });
-    // Calls of an earlier process are settled.
-    await advance(5_000);
-  };
-  const advance = async (ms: number) => {
-    await clock.advance(ms);
-    await settlePromises();
-  };
-  const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
-    const request = { ...warmRequest(over), desired, deleteResources: desired !== DesiredState.RUN };
-    await bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
-    await settlePromises();
-  };
-  const pods = (state: "idle" | "taken") =>
-    [...world.cluster.pods.values()].filter(({ metadata }) => metadata.labels?.[WARM_STATE_LABEL] === state);
-  const names = (state: "idle" | "taken") => pods(state).map(({ metadata }) => metadata.name);
-  const phases = () => bus.events.map(({ event }) => Phase[event?.phase ?? 0]);
-  const taken = () => world.cluster.podOf(attemptKey(warmRequest())) as Pod;
+  let bench: WarmBench<WarmWorld>;
+  const advance = (ms: number) => bench.advance(ms);
+  const send = (desired: DesiredState, over?: Partial<TaskRequest>) => bench.send(desired, over);
+  const pods = (state: "idle" | "taken") => bench.pods(state);
+  const phases = () => bench.phases();
+  const taken = () => bench.taken();
 
   beforeEach(async () => {
     world = new WarmWorld();
-    bus = new MemoryBus();
-    clock = new ManualTime();
-    await start();
+    bench = new WarmBench(world);
+    await bench.start();
   });
-  afterEach(() => running.stop());
+  afterEach(() => bench.stop());
 
   it("are taken by an attempt and replaced", async () => {
     await send(DesiredState.RUN);
     await advance(1_000);
-    expect(names("taken")).toHaveLength(1);
+    expect(bench.names("taken")).toHaveLength(1);
     expect(world.cluster.pods.has(attemptKey(warmRequest()))).toBe(false);
     expect(taken().metadata).toMatchObject({
       labels: { "execution-id": "a1b2c3d4e5f6g7h8i9j0", "node-id": "n0" },
@@ -63,8 +43,8 @@ describe("warm pods", () => {
       ownerReferences: [{ uid: warmRequest().owner?.uid }],
     });
     expect(phases()).toEqual(["QUEUED", "RUNNING"]);
-    expect(bus.events.map(({ event }) => event?.logContext?.primaryPodName)).toEqual([taken().metadata.name, taken().metadata.name]);
-    expect(names("idle")).toHaveLength(2);
+    expect(bench.bus.events.map(({ event }) => event?.logContext?.primaryPodName)).toEqual([taken().metadata.name, taken().metadata.name]);
+    expect(bench.names("idle")).toHaveLength(2);
     world.complete(warmRequest());
     await advance(1_000);
     expect(phases().at(-1)).toBe("SUCCEEDED");
@@ -77,7 +57,7 @@ describe("warm pods", () => {
     const attempts = [0, 1, 2].map((node) => ({ generatedName: `a-n${node}-0`, nodePath: `n${node}` }));
     await Promise.all(attempts.map((over) => send(DesiredState.RUN, over)));
     await advance(10);
-    expect(names("taken").toSorted()).toEqual(["warm-0", "warm-1"]);
+    expect(bench.names("taken").toSorted()).toEqual(["warm-0", "warm-1"]);
     expect(attempts.filter(({ generatedName }) => world.cluster.pods.has(`p-development/${generatedName}`))).toHaveLength(1);
   });
 
@@ -85,11 +65,11 @@ describe("warm pods", () => {
     await send(DesiredState.RUN);
     await advance(1_000);
     const { name } = taken().metadata;
-    await running.stop();
+    await bench.stop();
     world.complete(warmRequest());
-    await start();
+    await bench.start();
     expect(phases().at(-1)).toBe("SUCCEEDED");
-    expect(names("taken")).toEqual([name]);
+    expect(bench.names("taken")).toEqual([name]);
     expect(world.cluster.takes).toBe(1);
   });
 
@@ -109,7 +89,7 @@ describe("warm pods", () => {
     await advance(1_000);
     world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
     await advance(1_000);
-    const result = bus.events.at(-1)?.event?.outputResult;
+    const result = bench.bus.events.at(-1)?.event?.outputResult;
     expect([phases().at(-1), result?.case === "error" ? [result.value.code, result.value.kind] : []]).toEqual([
       "FAILED",
       ["ResourceDeletedExternally", 2],
@@ -126,7 +106,7 @@ describe("warm pods", () => {
     const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
     const target = cold.template?.target;
     if (target?.case === "container") target.value.args = ["run"];
-    await bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
     await advance(3_000);
     expect(pods("idle")).toEqual([]);
   });
@@ -136,14 +116,14 @@ describe("warm pods", () => {
     const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
     const target = cold.template?.target;
     if (target?.case === "container") target.value.args = ["run"];
-    await bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
     await settlePromises();
     world.cluster.setPodStatus("p-development/cold-n0-0", "Pending", {
       state: { waiting: {} },
       conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
     });
     await advance(20_000);
-    expect([pods("idle"), names("taken")]).toEqual([[], ["warm-0"]]);
+    expect([pods("idle"), bench.names("taken")]).toEqual([[], ["warm-0"]]);
     await advance(60_000);
     expect(pods("idle")).not.toEqual([]);
   });
@@ -159,12 +139,12 @@ describe("warm pods", () => {
   it("are deleted when they end by themselves, and their kind pauses", async () => {
     await send(DesiredState.RUN);
     await advance(1_000);
-    const before = names("idle");
+    const before = bench.names("idle");
     const [first] = pods("idle");
     world.cluster.setPodStatus(`p-development/${first?.metadata.name}`, "Failed", { state: { terminated: { exitCode: 1 } } });
     await advance(10_000);
-    expect(names("idle")).toEqual(before.slice(1));
+    expect(bench.names("idle")).toEqual(before.slice(1));
     await advance(60_000);
-    expect(names("idle")).toHaveLength(2);
+    expect(bench.names("idle")).toHaveLength(2);
   });
 });

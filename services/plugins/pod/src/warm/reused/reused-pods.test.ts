@@ -1,15 +1,9 @@
-import { toBinary } from "@bufbuild/protobuf";
-import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
-import { taskRequestSubject } from "@flyte-ts/bus-contract";
-import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Pod } from "@flyte-ts/pod-task";
-import { WARM_STATE_LABEL } from "@flyte-ts/pod-task/warm";
-import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { MemoryBus, pluginConformance } from "@flyte-ts/task-plugin/harness";
+import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { attemptKey } from "@flyte-ts/task-plugin";
+import { pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { logger } from "../../simulation/pod-world.js";
 import { ReusedWorld } from "../../simulation/reused-world.js";
+import { WarmBench } from "../../simulation/warm-bench.fixture.js";
 import { warmRequest } from "../../simulation/warm-world.js";
 
 describe("the pod plugin with reused pods passes the conformance cases", () => {
@@ -20,45 +14,28 @@ describe("the pod plugin with reused pods passes the conformance cases", () => {
 
 describe("reused pods", () => {
   let world: ReusedWorld;
-  let bus: MemoryBus;
-  let clock: ManualTime;
-  let running: RunningPlugin;
-
-  const start = async () => {
-    running = await runPlugin({ plugin: world.plugin(clock), bus, logger, clock, random: () => 0.5 });
-    // Calls of an earlier process are settled.
-    await advance(5_000);
-  };
-  const advance = async (ms: number) => {
-    await clock.advance(ms);
-    await settlePromises();
-  };
-  const send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
-    const request = { ...warmRequest(over), desired, deleteResources: desired !== DesiredState.RUN };
-    await bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
-    await settlePromises();
-  };
-  const pods = (state: "idle" | "taken") =>
-    [...world.cluster.pods.values()].filter(({ metadata }) => metadata.labels?.[WARM_STATE_LABEL] === state);
-  const phases = () => bus.events.map(({ event }) => Phase[event?.phase ?? 0]);
-  const taken = () => world.cluster.podOf(attemptKey(warmRequest())) as Pod;
+  let bench: WarmBench<ReusedWorld>;
+  const advance = (ms: number) => bench.advance(ms);
+  const send = (desired: DesiredState, over?: Partial<TaskRequest>) => bench.send(desired, over);
+  const pods = (state: "idle" | "taken") => bench.pods(state);
+  const phases = () => bench.phases();
+  const taken = () => bench.taken();
 
   beforeEach(async () => {
     world = new ReusedWorld();
-    bus = new MemoryBus();
-    clock = new ManualTime();
-    await start();
+    bench = new WarmBench(world);
+    await bench.start();
     await send(DesiredState.RUN);
     await advance(1_000);
   });
-  afterEach(() => running.stop());
+  afterEach(() => bench.stop());
 
   it("tell the end of an attempt while they go on, and wait for another once it is stored", async () => {
     const { name } = taken().metadata;
     world.complete(warmRequest());
     await advance(100);
     expect(phases()).toEqual(["QUEUED", "RUNNING", "SUCCEEDED"]);
-    expect(bus.events.map(({ cleanup }) => cleanup)).toEqual([false, false, true]);
+    expect(bench.bus.events.map(({ cleanup }) => cleanup)).toEqual([false, false, true]);
     expect(taken().status?.phase).toBe("Running");
     await send(DesiredState.FINALIZE);
     const freed = pods("idle").find(({ metadata }) => metadata.name === name);
@@ -108,17 +85,17 @@ describe("reused pods", () => {
   });
 
   it("tell an end to a new process, by the log or by the message of a pod that has ended", async () => {
-    await running.stop();
+    await bench.stop();
     world.complete(warmRequest());
     await advance(60_000);
-    await start();
+    await bench.start();
     expect([phases().at(-1), taken().status?.phase]).toEqual(["SUCCEEDED", "Succeeded"]);
   });
 
   it("fail their attempt as a failure of the system when they are deleted", async () => {
     world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
     await advance(1_000);
-    const result = bus.events.at(-1)?.event?.outputResult;
+    const result = bench.bus.events.at(-1)?.event?.outputResult;
     expect([phases().at(-1), result?.case === "error" ? [result.value.code, result.value.kind] : []]).toEqual([
       "FAILED",
       ["ResourceDeletedExternally", 2],
@@ -128,7 +105,7 @@ describe("reused pods", () => {
   it("tell that the kernel killed an attempt for want of memory", async () => {
     world.cluster.setPodStatus(attemptKey(warmRequest()), "Failed", { state: { terminated: { exitCode: 137, reason: "OOMKilled" } } });
     await advance(1_000);
-    const result = bus.events.at(-1)?.event?.outputResult;
+    const result = bench.bus.events.at(-1)?.event?.outputResult;
     expect([phases().at(-1), result?.case === "error" ? result.value.code : ""]).toEqual(["FAILED", "OOMKilled"]);
   });
 });
