@@ -3,7 +3,7 @@
  * attempt's variables, decide whether a new interpreter would give the same, and run a command of
  * flytekit in the same process. They need the standard library alone.
  */
-export const PREPARED_INTERPRETER = `import contextlib, fcntl, gc, importlib.machinery, io, builtins, functools, json, os, shutil, signal, subprocess, sys, time, types
+export const PREPARED_INTERPRETER = `import atexit, contextlib, fcntl, gc, importlib.machinery, io, builtins, functools, json, os, shutil, signal, subprocess, sys, threading, time, types
 
 ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
 IDLE = 75
@@ -177,13 +177,42 @@ def run(script, arguments, environment, path):
     sys.modules["__main__"] = module
     try:
         exec(code, module.__dict__)
+    except SystemExit as ending:
+        leave(ending.code)
     except Exception as error:
         for stream in (sys.stderr, sys.stdout):
             stream.flush()
         error.__traceback__ = error.__traceback__.tb_next
         sys.excepthook(type(error), error, error.__traceback__)
-        sys.exit(1)
-    sys.exit(0)
+        leave(1)
+    leave(0)
+
+
+def leave(status):
+    """Ends the process as processes of multiprocessing end: after its threads and exit handlers, but without the teardown of modules, which takes long in a fork."""
+    code = 0 if status is None else status if isinstance(status, int) else 1
+    if status is not None and not isinstance(status, int):
+        print(status, file=sys.stderr)
+    for finish in (threading._shutdown, atexit._run_exitfuncs, complete_files):
+        with contextlib.suppress(BaseException):
+            finish()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            code = code or 120
+    os._exit(code & 255)
+
+
+def complete_files():
+    """Writes what open files hold back, the outer of nested ones first. Files of the import are frozen, and not listed."""
+    files = [each for each in gc.get_objects() if issubclass(type(each), io.IOBase) and not each.closed]
+    buffers = (io.BufferedWriter, io.BufferedRandom, io.BufferedRWPair)
+    for kind, complete in ((io.TextIOBase, "flush"), (io.BufferedIOBase, "close"), (buffers, "flush")):
+        for each in files:
+            if isinstance(each, kind) and (complete == "flush" or not isinstance(each, (*buffers, io.BufferedReader, io.BytesIO))):
+                with contextlib.suppress(Exception):
+                    getattr(each, complete)()
 
 
 def own_path(script):

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WARM_IDLE_EXIT_CODE, WARM_SUPERVISOR } from "./supervisor.js";
 import { attempt, canRunSupervisors, ENTRYPOINT, loaded, observations, python, ToyFlytekit } from "./toy-flytekit.fixture.js";
@@ -118,6 +119,25 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a warm pod", { timeout: 6
     const ended = await warm("pyflyte-execute").assign(command);
     expect(ended.code).toBe(expected.code);
     expect(ended.err).toBe(expected.err);
+  });
+
+  it("waits for threads and exit handlers, and completes open files, as a new interpreter does", async () => {
+    const ending = [
+      "import atexit, gzip, threading, time",
+      "sys.text = open('open.txt', 'w'); sys.text.write('text')",
+      "sys.zip = gzip.open('open.gz', 'wt'); sys.zip.write('zip')",
+      "atexit.register(print, 'handler')",
+      "threading.Thread(target=lambda: (time.sleep(0.2), print('thread'))).start()",
+    ];
+    const command = ["pyflyte-execute", ending.join("; ")];
+    const lines = (out: string) => out.trim().split("\n").slice(-2);
+    expect(lines(toy.runCold(command).out)).toEqual(["thread", "handler"]);
+    for (const file of ["open.txt", "open.gz"]) rmSync(join(toy.directory, file));
+    const { out, code } = await warm("pyflyte-execute").assign(command);
+    expect(code).toBe(0);
+    expect(lines(out)).toEqual(["thread", "handler"]);
+    expect(readFileSync(join(toy.directory, "open.txt"), "utf8")).toBe("text");
+    expect(gunzipSync(readFileSync(join(toy.directory, "open.gz"))).toString()).toBe("zip");
   });
 
   it("ends by a signal of its own as a new interpreter does", async () => {
