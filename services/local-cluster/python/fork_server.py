@@ -60,6 +60,7 @@ def load_sibling(name):
 
 
 preload = load_sibling("preload")
+exit_process = load_sibling("process_exit").exit_process
 ForkDeclined, ForkServerUnavailable, replace_placeholders = preload.ForkDeclined, preload.ForkServerUnavailable, preload.replace_placeholders
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -482,10 +483,13 @@ def main_module(script):
 if __name__ == "__main__":
     try:
         exec(*main_module(serve()))
+    except SystemExit as ending:
+        exit_process(ending.code)
     except Exception as error:
         # Omits the frame above, as if the script ran alone.
         for stream in (sys.stderr, sys.stdout):
             stream.flush()
         error.__traceback__ = error.__traceback__.tb_next
         sys.excepthook(type(error), error, error.__traceback__)
-        sys.exit(1)
+        exit_process(1)
+    exit_process(0)

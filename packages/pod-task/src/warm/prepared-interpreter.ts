@@ -206,13 +206,20 @@ def leave(status):
 
 def complete_files():
     """Writes what open files hold back, the outer of nested ones first. Files of the import are frozen, and not listed."""
-    files = [each for each in gc.get_objects() if issubclass(type(each), io.IOBase) and not each.closed]
+    is_file, files = {}, []
+    for each in gc.get_objects():
+        kind = type(each)
+        if kind not in is_file:
+            is_file[kind] = issubclass(kind, io.IOBase)
+        if is_file[kind] and not each.closed:
+            files.append(each)
     buffers = (io.BufferedWriter, io.BufferedRandom, io.BufferedRWPair)
-    for kind, complete in ((io.TextIOBase, "flush"), (io.BufferedIOBase, "close"), (buffers, "flush")):
-        for each in files:
-            if isinstance(each, kind) and (complete == "flush" or not isinstance(each, (*buffers, io.BufferedReader, io.BytesIO))):
-                with contextlib.suppress(Exception):
-                    getattr(each, complete)()
+    texts = [each.flush for each in files if isinstance(each, io.TextIOBase)]
+    # Compressed files write their last block when they are closed.
+    others = [each.close for each in files if isinstance(each, io.BufferedIOBase) and not isinstance(each, (*buffers, io.BufferedReader, io.BytesIO))]
+    for complete in (*texts, *others, *(each.flush for each in files if isinstance(each, buffers))):
+        with contextlib.suppress(Exception):
+            complete()
 
 
 def own_path(script):
