@@ -14,7 +14,7 @@ import { type App, AppContext } from "./app/app.js";
 import { createClock } from "./session/clock.js";
 import { earlyAnswers } from "./session/start/early-answers.js";
 import { createPreferences } from "./session/preferences.js";
-import { createPresence } from "./session/presence.js";
+import type { Presence } from "./session/presence.js";
 import { retryTransient } from "./session/retry.js";
 import { createSession, SESSION_CHANNEL } from "./session/session.js";
 import { resumeStackTraces } from "./session/start/stack-traces.js";
@@ -22,8 +22,8 @@ import { actOnce } from "./session/act-once.js";
 import { createStreamState } from "./session/stream-state.js";
 import { followTheme } from "./theme/theme.js";
 
-/** Draws the console. */
-export function startApp(): void {
+/** Draws the console. `presence` has seen the use of the page since it was opened. */
+export function startApp(presence: Presence): void {
   // All modules are loaded.
   resumeStackTraces();
   const clock = createClock();
@@ -38,7 +38,7 @@ export function startApp(): void {
     clock,
     keys: createKeyMap(),
     preferences,
-    presence: createPresence(window),
+    presence,
     session,
     stream: createStreamState(),
     toasts: createToastStore(),
