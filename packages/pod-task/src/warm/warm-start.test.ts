@@ -62,6 +62,20 @@ describe("the division of a pod", () => {
     expect(keyOf(request(other))).toBe(keyOf(request()));
   });
 
+  it("gives items of an array the same key", () => {
+    const item = (index: number) => {
+      const env = Object.entries({
+        BATCH_JOB_ARRAY_INDEX_VAR_NAME: "FLYTE_K8S_ARRAY_INDEX",
+        FLYTE_K8S_ARRAY_INDEX: String(index),
+        BATCH_JOB_ARRAY_INDEX_OFFSET: String(-index),
+      });
+      return request({}, { env: env.map(([key, value]) => ({ key, value })) });
+    };
+    expect(keyOf(item(1))).toBeDefined();
+    expect(keyOf(item(60))).toBe(keyOf(item(1)));
+    expect(startOf(item(60))?.assignment.env).toMatchObject({ BATCH_JOB_ARRAY_INDEX_OFFSET: "-60" });
+  });
+
   it.each<[string, TaskRequest]>([
     ["namespace", request({ namespace: "q-development" })],
     ["image", request({}, { image: "example/image:2" })],
