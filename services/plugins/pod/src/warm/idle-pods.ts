@@ -17,6 +17,8 @@ export interface IdlePodsDeps {
 const RETRY_MS = 1_000;
 /** Time for which a created pod may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
+/** Time for which a kubelet may not look at a pod again after a change, ms. */
+const KUBELET_LAG_MS = 2_000;
 /** Time after which a pod that was deleted here and still exists counts again, ms. */
 const DELETION_MS = 30_000;
 
@@ -30,6 +32,8 @@ export class IdlePods {
   readonly #adopting = new Map<string, Promise<void>>();
   /** Pods that were just created or changed here, newer than the watch. */
   readonly #newer = new Map<string, { readonly pod: Pod; readonly until: number }>();
+  /** Times at which pods were created or freed here, ms. */
+  readonly #addedAt = new Map<string, number>();
   /** Pods that were taken or deleted here, and that the watch still shows. */
   readonly #gone = new Map<string, { readonly uid: string | undefined; readonly until: number }>();
 
@@ -49,6 +53,7 @@ export class IdlePods {
         if (type === "deleted") {
           this.#newer.delete(key);
           this.#gone.delete(key);
+          this.#addedAt.delete(key);
         } else if (poolOf(object) !== this.deps.pool) void this.#adopt(object);
         onChange();
       },
@@ -85,7 +90,13 @@ export class IdlePods {
   /** Adds a pod that this process created or freed. */
   add(pod: Pod): void {
     this.#gone.delete(objectKey(pod));
+    this.#addedAt.set(objectKey(pod), this.deps.clock.now());
     this.#newer.set(objectKey(pod), { pod: trimIdlePod(pod), until: this.deps.clock.now() + WATCH_LAG_MS });
+  }
+
+  /** True when its kubelet shows the pod an assignment at once: its last change was a while ago. */
+  isSettled(pod: Pod): boolean {
+    return this.deps.clock.now() - (this.#addedAt.get(objectKey(pod)) ?? 0) >= KUBELET_LAG_MS;
   }
 
   /** Removes a pod that was taken or deleted. */

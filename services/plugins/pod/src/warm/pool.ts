@@ -128,7 +128,10 @@ export class WarmPool {
     this.#stock.giveWay(namespace);
   }
 
-  /** Ready pods of a kind, the oldest first: it has imported most. */
+  /**
+   * Ready pods of a kind: those that were not freed just now come first, and of these the oldest,
+   * which has imported most.
+   */
   #choices(kind: string): readonly Pod[] {
     const { clock, settings } = this.deps;
     const now = clock.now();
@@ -138,7 +141,9 @@ export class WarmPool {
       .filter(
         (pod) => kindOf(pod) === kind && isReady(pod) && !reserved.has(objectKey(pod)) && ageMs(pod, now) < settings.maxAgeMs - MARGIN_MS,
       )
-      .toSorted((one, other) => ageMs(other, now) - ageMs(one, now));
+      .toSorted(
+        (one, other) => Number(this.#pods.isSettled(other)) - Number(this.#pods.isSettled(one)) || ageMs(other, now) - ageMs(one, now),
+      );
   }
 
   /** Repeats a take without an answer, with the same pod: one of both succeeds, or neither. */

@@ -62,6 +62,21 @@ describe("reused pods", () => {
     expect([...world.cluster.pods.keys()].toSorted()).toEqual(["p-development/warm-0", "p-development/warm-1"]);
   });
 
+  it("rest for 2 s while another pod is idle, since their kubelet may see an assignment late", async () => {
+    const { name } = taken().metadata;
+    const attemptOf = (node: number) => ({ generatedName: `a-n${node}-0`, nodePath: `n${node}` });
+    world.complete(warmRequest());
+    await advance(100);
+    await send(DesiredState.FINALIZE);
+    expect(bench.names("idle")).toContain(name);
+    await send(DesiredState.RUN, attemptOf(1));
+    expect(bench.names("taken")).toHaveLength(1);
+    expect(bench.names("taken")).not.toContain(name);
+    await advance(2_000);
+    await send(DesiredState.RUN, attemptOf(2));
+    expect(bench.names("taken")).toContain(name);
+  });
+
   it("end an aborted attempt without its pod", async () => {
     const { name } = taken().metadata;
     await send(DesiredState.ABORT);
