@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ManagedStack } from "../managed-stack.js";
+import { median } from "../results/result-file.js";
 import { runWorkload } from "../run-workload.js";
 import { type Cost, type CostSample, separateCosts } from "./cost-model.js";
 import { type Counters, readCounters } from "./stack-counters.js";
@@ -39,7 +40,7 @@ export async function measureCost(stack: ManagedStack, options: CostOptions): Pr
       samples[index]?.push(sample);
     }
   const [short = [], long = []] = samples;
-  return separateCosts(median(short), median(long));
+  return separateCosts(medianSample(short), medianSample(long));
 }
 
 /** Runs the executions. Resolves to the increase of the counters beyond that of an idle stack. */
@@ -83,10 +84,9 @@ function increase(before: Counters, after: Counters, idle: (name: string) => num
 }
 
 /** Median of each counter. */
-function median(samples: readonly CostSample[]): CostSample {
+function medianSample(samples: readonly CostSample[]): CostSample {
   const [first] = samples;
   if (first === undefined) throw new Error("nothing was measured");
-  const middle = (name: string): number =>
-    samples.map(({ counters }) => counters[name] ?? 0).sort((a, b) => a - b)[samples.length >> 1] ?? 0;
+  const middle = (name: string): number => median(samples.map(({ counters }) => counters[name] ?? 0));
   return { ...first, counters: Object.fromEntries(Object.keys(first.counters).map((name) => [name, middle(name)])) };
 }

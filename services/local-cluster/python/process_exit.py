@@ -52,7 +52,7 @@ def open_files():
         kind = type(each)
         if kind not in is_file:
             is_file[kind] = issubclass(kind, io.IOBase)
-        if is_file[kind] and not each.closed:
+        if is_file[kind]:
             found.append(each)
     return found
 

@@ -205,13 +205,13 @@ def leave(status):
 
 
 def complete_files():
-    """Writes what open files hold back, the outer of nested ones first. Files of the import are frozen, and not listed."""
+    """Writes what open files hold back, the outer of nested ones first. Files of a frozen import are not listed."""
     is_file, files = {}, []
     for each in gc.get_objects():
         kind = type(each)
         if kind not in is_file:
             is_file[kind] = issubclass(kind, io.IOBase)
-        if is_file[kind] and not each.closed:
+        if is_file[kind]:
             files.append(each)
     buffers = (io.BufferedWriter, io.BufferedRandom, io.BufferedRWPair)
     texts = [each.flush for each in files if isinstance(each, io.TextIOBase)]

@@ -1,11 +1,10 @@
-import { formatCount } from "../../format/count.js";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, type RefObject, useId } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
 import type { NodeStateName } from "../../node-table/table/node-state.js";
 import { ROW_PX } from "../canvas/row-viewport.js";
 import styles from "./node-tree.module.css";
-import { rowWords, runMs, type RowWordOptions } from "./row-text.js";
+import { rowFigure, rowWords, type RowWordOptions } from "./row-text.js";
 import { actOfKey } from "./tree-keys.js";
 import { TreeRow } from "./tree-row.js";
 
@@ -65,8 +64,6 @@ export function NodeTree(props: NodeTreeProps) {
       virtualizer.scrollToIndex(act.place);
     }
   };
-  const figureOf = (row: RowView): string =>
-    row.isGroup ? formatCount(row.count) : row.startedMs === undefined ? "" : durationText(runMs(row, nowMs));
   const shown = virtualizer.getVirtualItems();
   const isCurrentShown = shown.some(({ index }) => index === current) && rowAt(current) !== undefined;
   return (
@@ -96,7 +93,7 @@ export function NodeTree(props: NodeTreeProps) {
                 isCurrent={index === current}
                 mark={mark}
                 words={rowWords(row, { nowMs, timeText })}
-                figure={figureOf(row)}
+                figure={rowFigure(row, nowMs, durationText)}
                 onSelect={onSelect}
                 onExpand={onExpand}
               />

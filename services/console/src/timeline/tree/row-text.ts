@@ -74,3 +74,9 @@ export function rowWords(row: RowView, { nowMs, timeText }: RowWordOptions): str
 export function runMs({ startedMs, endedMs }: RowView, nowMs: number): number {
   return startedMs === undefined ? 0 : Math.max((endedMs ?? nowMs) - startedMs, 0);
 }
+
+/** Figure of a row: its duration, or the number of a group's nodes; empty before it starts. */
+export function rowFigure(row: RowView, nowMs: number, durationText: (durationMs: number) => string): string {
+  if (row.isGroup) return formatCount(row.count);
+  return row.startedMs === undefined ? "" : durationText(runMs(row, nowMs));
+}

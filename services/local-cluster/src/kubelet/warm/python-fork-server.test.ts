@@ -214,6 +214,10 @@ describe("a forked process equals a new one", () => {
     ["an exception with a cause", "raise ValueError('ü') from OSError()"],
     ["functions registered with atexit", "import atexit; atexit.register(print, 'bye'); 1/0"],
     ["an open file", "sys.kept = os.fdopen(os.dup(1), 'w'); sys.kept.write('kept')"],
+    [
+      "an open file beside one without a buffer",
+      "sys.other = os.fdopen(os.dup(1), 'w'); sys.other.detach(); sys.kept = os.fdopen(os.dup(1), 'w'); sys.kept.write('kept')",
+    ],
     ["a running thread", "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()"],
     ["SIGTERM", "import signal; os.kill(os.getpid(), signal.SIGTERM)"],
     ["SIGKILL", "import signal; os.kill(os.getpid(), signal.SIGKILL)"],

@@ -103,6 +103,7 @@ export class IdlePods {
   remove(pod: Pod): void {
     const key = objectKey(pod);
     this.#newer.delete(key);
+    this.#addedAt.delete(key);
     if (this.#informer?.get(key) !== undefined) this.#gone.set(key, { uid: pod.metadata.uid, until: this.deps.clock.now() + DELETION_MS });
   }
 

@@ -1,13 +1,12 @@
 import marks from "../../../control/phase-mark.module.css";
 import { PHASE_SHAPES } from "../../../control/phase-shapes.js";
-import { formatCount } from "../../../format/count.js";
 import { formatDuration } from "../../../format/duration.js";
 import type { PhaseKind } from "../../../format/phase.js";
 import type { RowView } from "../../../node-table/session/protocol.js";
 import { stateToken } from "../../../node-table/table/state-colours.js";
 import { ROW_PX } from "../../../timeline/canvas/row-viewport.js";
 import tree from "../../../timeline/tree/node-tree.module.css";
-import { rowKind, rowName, runMs } from "../../../timeline/tree/row-text.js";
+import { rowFigure, rowKind, rowName } from "../../../timeline/tree/row-text.js";
 import { element, named, svg } from "./element.js";
 
 /** Makes a row of the tree, with the styles of `tree-row.tsx`. */
@@ -18,15 +17,9 @@ export function rowElement(row: RowView, nowMs: number): HTMLElement {
   if (row.attempts > 1) title.append(named("small", tree["attempt"], ` attempt ${row.attempts}`));
   const name = element(tree["name"], twistElement(row), named("span", tree["mark"], markElement(stateToken(row.state))), title);
   name.style.paddingInlineStart = `calc(${row.depth} * var(--indent))`;
-  const made = element(tree["row"], name, element(tree["figure"], figureOf(row, nowMs)));
+  const made = element(tree["row"], name, element(tree["figure"], rowFigure(row, nowMs, formatDuration)));
   made.style.transform = `translateY(${row.place * ROW_PX}px)`;
   return made;
-}
-
-/** Duration of a row, or the number of a group's nodes. */
-export function figureOf(row: RowView, nowMs: number): string {
-  if (row.isGroup) return formatCount(row.count);
-  return row.startedMs === undefined ? "" : formatDuration(runMs(row, nowMs));
 }
 
 function twistElement({ isExpanded }: RowView): HTMLElement {

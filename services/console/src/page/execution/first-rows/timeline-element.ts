@@ -1,4 +1,4 @@
-import { formatCount } from "../../../format/count.js";
+import { countOf } from "../../../format/count.js";
 import { formatDuration } from "../../../format/duration.js";
 import { UNFOLDED } from "../../../node-table/measure/time-folds.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
@@ -39,7 +39,7 @@ export function timelineElement(first: FirstRows): DrawnTimeline {
   const body = element(styles["body"], element(styles["canvases"], canvas));
   const rows = element(tree["rows"], ...shown.rows.map((row) => rowElement(row, nowMs)));
   rows.style.height = `${summary.rows * ROW_PX}px`;
-  const totals = element(styles["totals"], named("b", undefined, `${formatCount(summary.nodes)} nodes`));
+  const totals = element(styles["totals"], named("b", undefined, countOf(summary.nodes, "node", "nodes")));
   const made = element(styles["timeline"], barElement(), totals, element(styles["overview"]), element(tree["tree"], rows), body);
   return { element: made, drawBars: () => drawBars(canvas, body, first) };
 }
