@@ -1,3 +1,4 @@
+import { SlotTable } from "@flyte-ts/async";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 
@@ -33,6 +34,9 @@ export class NoStreamError extends Error {
 
 const EXPIRY_CHECK_MS = 500;
 
+/** Radix of the ids in reply subjects, to keep these short. */
+const ID_RADIX = 36;
+
 /**
  * Timeout while the server fails to store messages, ms: a cluster that elects a leader answers
  * nothing, and the message has to be sent again soon after.
@@ -53,11 +57,11 @@ export interface AckedPublisherOptions {
  * a publisher's time.
  */
 export class AckedPublisher {
-  readonly #pending = new Map<string, PendingAck>();
+  /** Messages in flight, by the number that ends their reply subject. */
+  readonly #pending = new SlotTable<PendingAck>();
   readonly #inbox: string;
   readonly #timeoutMs: number;
   readonly #health: StreamHealth;
-  #lastToken = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -82,20 +86,22 @@ export class AckedPublisher {
    */
   publish({ subject, data, headers }: OutgoingMessage): Promise<void> {
     return new Promise((resolve, reject) => {
-      const token = (++this.#lastToken).toString(36);
-      const reply = `${this.#inbox}.${token}`;
-      this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
       const timeoutMs = this.#health.isFailing(subject) ? Math.min(FAILING_TIMEOUT_MS, this.#timeoutMs) : this.#timeoutMs;
-      this.#pending.set(token, { subject, resolve, reject, deadlineMs: performance.now() + timeoutMs });
+      const id = this.#pending.add({ subject, resolve, reject, deadlineMs: performance.now() + timeoutMs });
+      try {
+        const reply = `${this.#inbox}.${id.toString(ID_RADIX)}`;
+        this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
+      } catch (error) {
+        this.#pending.remove(id);
+        throw error;
+      }
       this.#timer ??= setInterval(() => this.#expireOverdue(), EXPIRY_CHECK_MS);
     });
   }
 
   #onAck(message: Msg): void {
-    const token = message.subject.slice(this.#inbox.length + 1);
-    const pending = this.#pending.get(token);
+    const pending = this.#pending.remove(Number.parseInt(message.subject.slice(this.#inbox.length + 1), ID_RADIX));
     if (pending === undefined) return;
-    this.#pending.delete(token);
     const error = ackError(message);
     if (error === undefined) {
       this.#health.recordStored(pending.subject);
@@ -111,16 +117,18 @@ export class AckedPublisher {
    * them again at once: answers to the connection before do not arrive.
    */
   resendPending(): void {
-    for (const { reject } of this.#pending.values()) reject(new PublishNotAcknowledged("the connection to the message bus was lost"));
-    this.#pending.clear();
+    for (const [id, { reject }] of this.#pending) {
+      this.#pending.remove(id);
+      reject(new PublishNotAcknowledged("the connection to the message bus was lost"));
+    }
   }
 
   #expireOverdue(): void {
     const now = performance.now();
     const closed = this.connection.isClosed();
-    for (const [token, { subject, deadlineMs, reject }] of this.#pending) {
+    for (const [id, { subject, deadlineMs, reject }] of this.#pending) {
       if (deadlineMs > now && !closed) continue;
-      this.#pending.delete(token);
+      this.#pending.remove(id);
       const error = new PublishNotAcknowledged("the message bus did not acknowledge the message in time");
       this.#health.recordFailure(subject, error.message);
       reject(error);

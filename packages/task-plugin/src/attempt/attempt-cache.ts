@@ -25,6 +25,14 @@ export interface PublishedStatus {
   readonly data: Uint8Array;
 }
 
+/** An accepted request that is not yet handled. */
+export interface UnhandledRequest {
+  /** The newest one of the attempt. */
+  request: TaskRequest;
+  /** Time at which the first of the attempt's unhandled requests was accepted, ms. */
+  readonly since: number;
+}
+
 /** State of one attempt in this process. */
 export interface AttemptRecord {
   readonly key: string;
@@ -33,6 +41,11 @@ export interface AttemptRecord {
   lastPublished: PublishedStatus | undefined;
   /** The first event with phase RUNNING: propeller may have missed it. */
   firstRunning: PublishedStatus | undefined;
+  /**
+   * Accepted and not yet handled. It is a field of the record, not the value of a map: tables that
+   * a growing map leaves behind would keep each decoded request until the next full collection.
+   */
+  unhandled: UnhandledRequest | undefined;
   /** True while a request is processed. */
   inProgress: boolean;
   /** The newest request that arrived while another was processed. */
@@ -77,6 +90,7 @@ export class AttemptCache {
       desiredRank: 0,
       lastPublished: undefined,
       firstRunning: undefined,
+      unhandled: undefined,
       inProgress: false,
       pendingDelivery: undefined,
       cancelRetry: undefined,

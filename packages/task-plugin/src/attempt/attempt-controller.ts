@@ -33,14 +33,6 @@ export interface AttemptControllerDeps {
 // Larger last events of terminal attempts are rebuilt rather than kept.
 const MAX_CACHED_EVENT_BYTES = 4 * 1024;
 
-/** An accepted request that is not yet handled. */
-interface PendingRequest {
-  /** The newest one of the attempt. */
-  request: TaskRequest;
-  /** Time at which the first of the attempt's pending requests was accepted, ms. */
-  readonly since: number;
-}
-
 /**
  * Passes requests to the plugin and publishes the resulting events. The rules:
  *
@@ -61,8 +53,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   readonly #cache: AttemptCache;
   #stopped = false;
   readonly #inProgress = new Set<Promise<void>>();
-  /** Attempts with accepted requests that are not yet handled, oldest first. */
-  readonly #pending = new Map<AttemptRecord, PendingRequest>();
+  /** Attempts with an unhandled request, oldest first. */
+  readonly #unhandled = new Set<AttemptRecord>();
 
   constructor(private readonly deps: AttemptControllerDeps) {
     this.#cache = new AttemptCache({ maxTerminal: deps.maxTerminalAttempts, maxEventBytes: MAX_CACHED_EVENT_BYTES });
@@ -79,8 +71,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
 
   /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestPendingMs(): number {
-    const [oldest] = this.#pending.values();
-    return oldest === undefined ? 0 : Math.max(0, this.deps.clock.now() - oldest.since);
+    for (const { unhandled } of this.#unhandled) if (unhandled !== undefined) return Math.max(0, this.deps.clock.now() - unhandled.since);
+    return 0;
   }
 
   /** Accepts a request and handles it asynchronously. */
@@ -147,8 +139,9 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
    */
   async #listAttempts(request: TaskRequest): Promise<readonly TaskRequest[]> {
     const attempts = new Map<string, TaskRequest>();
-    for (const [{ key }, { request: pending }] of this.#pending) {
-      if (pending.workflowKey === request.workflowKey && pending.owner?.uid === request.owner?.uid) attempts.set(key, pending);
+    for (const { key, unhandled } of this.#unhandled) {
+      const pending = unhandled?.request;
+      if (pending?.workflowKey === request.workflowKey && pending.owner?.uid === request.owner?.uid) attempts.set(key, pending);
     }
     for (const attempt of (await this.deps.plugin.listAttempts?.(request)) ?? []) attempts.set(attemptKey(attempt), attempt);
     return [...attempts.values()];
@@ -172,9 +165,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       return;
     }
     record.desiredRank = rank;
-    const pending = this.#pending.get(record);
-    if (pending === undefined) this.#pending.set(record, { request, since: this.deps.clock.now() });
-    else pending.request = request;
+    this.#markUnhandled(record, request);
     record.cancelRetry?.();
     record.cancelRetry = undefined;
     if (record.inProgress) {
@@ -194,11 +185,24 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     }
   }
 
+  #markUnhandled(record: AttemptRecord, request: TaskRequest): void {
+    if (record.unhandled !== undefined) record.unhandled.request = request;
+    else {
+      record.unhandled = { request, since: this.deps.clock.now() };
+      this.#unhandled.add(record);
+    }
+  }
+
+  #markHandled(record: AttemptRecord): void {
+    record.unhandled = undefined;
+    this.#unhandled.delete(record);
+  }
+
   async #process(record: AttemptRecord, delivery: Delivery): Promise<void> {
     this.deps.metrics?.requests.inc({ desired: DesiredState[delivery.request.desired] });
     try {
       await this.#handle(record, delivery.request);
-      this.#pending.delete(record);
+      this.#markHandled(record);
       delivery.message?.ack();
     } catch (error) {
       await this.#requeue(record, delivery, error).catch((publishError: unknown) => {
@@ -258,7 +262,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     const delay = retryLater?.retryAfterMs ?? redeliveryDelay(retries, random);
     if (request.desired === DesiredState.FINALIZE) {
       // Returns the request to the bus, so that it is no longer pending in this process.
-      this.#pending.delete(record);
+      this.#markHandled(record);
       message?.nak(delay);
       return;
     }
