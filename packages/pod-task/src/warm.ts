@@ -13,4 +13,4 @@ export { takePatch } from "./warm/take-patch.js";
 export { type ReuseLimits, warmStart, type WarmStart, type WarmStartOptions } from "./warm/warm-start.js";
 // Pods that serve several attempts
 export { type AttemptEnd, parseAttemptEnd, takeOf, withAttemptEnd, withEndFromStatus } from "./warm/reused/attempt-end.js";
-export { abortPatch, freePatch } from "./warm/reused/patches.js";
+export { abortPatch, freePatch, repeatPatch } from "./warm/reused/patches.js";

@@ -24,9 +24,23 @@ export function freePatch({ metadata: { uid, resourceVersion } }: Pod, pool: str
   };
 }
 
+/**
+ * Builds the merge patch that repeats the assignment of a reused pod, so that its kubelet looks at
+ * the pod again. The supervisor starts a take once.
+ *
+ * @param count number of the repetition, which makes it a change
+ */
+export function repeatPatch(pod: Pod, count: number): object {
+  return changeAssignment(pod, { repeat: count });
+}
+
 /** Builds the merge patch that asks the supervisor of a reused pod to end the attempt. */
-export function abortPatch({ metadata: { uid, resourceVersion, annotations } }: Pod): object {
+export function abortPatch(pod: Pod): object {
+  return changeAssignment(pod, { abort: true });
+}
+
+function changeAssignment({ metadata: { uid, resourceVersion, annotations } }: Pod, change: object): object {
   const assignment = JSON.parse(annotations?.[WARM_ASSIGNMENT_ANNOTATION] ?? "{}") as object;
-  const aborted = JSON.stringify({ ...assignment, abort: true });
-  return { metadata: { uid, resourceVersion, annotations: { [WARM_ASSIGNMENT_ANNOTATION]: aborted } } };
+  const changed = JSON.stringify({ ...assignment, ...change });
+  return { metadata: { uid, resourceVersion, annotations: { [WARM_ASSIGNMENT_ANNOTATION]: changed } } };
 }

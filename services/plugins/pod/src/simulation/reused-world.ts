@@ -101,6 +101,11 @@ export class ReusedWorld extends PodWorld {
     if (this.#supervisors !== undefined) this.#supervisors.readsAssignments = false;
   }
 
+  /** Lets the kubelet miss the next change of an assignment until its periodic sync. */
+  missChange(): void {
+    if (this.#supervisors !== undefined) this.#supervisors.missedChanges = 1;
+  }
+
   override isRunning(request: TaskRequest): boolean {
     const pod = this.cluster.podOf(attemptKey(request));
     const runs = this.#supervisors?.isRunning(attemptLogTag(request)) === true;
@@ -110,6 +115,7 @@ export class ReusedWorld extends PodWorld {
   override inject(fault: JobFault): void {
     super.inject(fault);
     this.#supervisors?.breakLogs(this.#faults++ % 2 === 0 ? "hang" : "close");
+    if (this.#faults % 4 === 0) this.missChange();
   }
 
   #startSupervisors(clock: ManualTime): SimulatedSupervisors {

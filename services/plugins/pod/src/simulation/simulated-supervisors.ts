@@ -6,6 +6,8 @@ import type { Change, SimulatedCluster } from "./simulated-cluster.js";
 
 /** Time until a supervisor reads a change of its assignment, ms. */
 const READ_MS = 150;
+/** Time after which a kubelet looks at each pod again, ms. */
+const PERIODIC_SYNC_MS = 60_000;
 const ABORT_MS = 100;
 const REPEATS_MS = [1_000, 3_000, 10_000, 20_000, 30_000];
 const ACKNOWLEDGED_MS = 45_000;
@@ -28,6 +30,8 @@ interface Process {
 export class SimulatedSupervisors {
   /** Kubelets show changes of assignments. */
   readsAssignments = true;
+  /** Number of changes that the kubelet misses until its periodic sync. */
+  missedChanges = 0;
   readonly #processes = new Map<string, Process>();
 
   constructor(
@@ -69,7 +73,13 @@ export class SimulatedSupervisors {
     // An earlier attempt has left its last line.
     if (!this.#processes.has(key))
       this.#processes.set(key, { done: new Set(), lastLine: `${"0".repeat(16)}= ${mark("0")}`, streams: new Set() });
-    if (assignmentText(before) !== assignmentText(after)) this.clock.schedule(READ_MS, () => this.#read(key));
+    if (assignmentText(before) !== assignmentText(after)) this.clock.schedule(this.#delayMs(), () => this.#read(key));
+  }
+
+  #delayMs(): number {
+    if (this.missedChanges === 0) return READ_MS;
+    this.missedChanges--;
+    return PERIODIC_SYNC_MS;
   }
 
   #read(key: string): void {

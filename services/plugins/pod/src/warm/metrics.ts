@@ -6,6 +6,8 @@ export type WarmPodEnd = "demand" | "age" | "room" | "ended";
 export interface WarmPodMetrics {
   /** Reused pods that were freed for another attempt. */
   readonly reuses: Counter;
+  /** Repeated assignments of reused pods whose supervisor showed no start. */
+  readonly repeatedAssignments: Counter;
   /** Reused pods that served no further attempt. */
   readonly retired: Counter<"reason">;
   /** Starts of attempts that may use warm pods: `taken`, or `cold` without an idle pod. */
@@ -43,6 +45,11 @@ export function warmPodMetrics(registry: Metrics, load: () => WarmPodLoad): Warm
     reuses: new Counter({
       name: "flyte_plugin_warm_pod_reuses_total",
       help: "Reused warm pods that were freed for another attempt",
+      registers: [registry],
+    }),
+    repeatedAssignments: new Counter({
+      name: "flyte_plugin_warm_pod_repeated_assignments_total",
+      help: "Assignments of reused warm pods that were repeated because the container showed no start in time",
       registers: [registry],
     }),
     retired: new Counter({

@@ -8,16 +8,22 @@ import { EndMarkReader } from "./end-mark-reader.js";
 export interface AttemptEndsDeps {
   readonly client: Pick<KubeClient, "podLog">;
   readonly clock: Time;
+  /** Assigns the attempt of a pod again, for the `count`th time. */
+  readonly repeatAssignment: (pod: Pod, count: number) => Promise<void>;
 }
 
 /** A take of a pod by an attempt, and its end once the log has shown it. */
 interface FollowedTake {
   readonly take: string;
   readonly cancel: AbortController;
+  /** The log has shown a line of the attempt. */
+  started: boolean;
   end?: AttemptEnd;
 }
 
 const RETRY_MS = 500;
+/** Times without a sign of the start after which an assignment is repeated, ms. */
+const START_TIMEOUTS_MS = [2_000, 4_000, 8_000];
 /**
  * Silence of a log after which it is opened again, ms. A supervisor repeats an end for longer than
  * that, so that a connection that hangs hides no end.
@@ -52,9 +58,10 @@ export class AttemptEnds {
     if (known !== undefined && known.take !== take) this.#forget(key);
     if (take === undefined || hasTerminated(pod)) return known?.cancel.abort();
     if (known?.take === take) return;
-    const followed: FollowedTake = { take, cancel: new AbortController() };
+    const followed: FollowedTake = { take, cancel: new AbortController(), started: false };
     this.#takes.set(key, followed);
     void this.#follow(pod, followed);
+    void this.#awaitStart(pod, followed);
   }
 
   /** Ends the interest in a pod that is gone, or serves this attempt no more. */
@@ -97,10 +104,25 @@ export class AttemptEnds {
     this.#takes.delete(key);
   }
 
+  /**
+   * Repeats the assignment while the log shows no start: a kubelet that misses a change of a pod
+   * shows it to the container with its periodic sync, a minute later.
+   */
+  async #awaitStart(pod: Pod, followed: FollowedTake): Promise<void> {
+    const { clock, repeatAssignment } = this.deps;
+    const { signal } = followed.cancel;
+    for (const [index, timeoutMs] of START_TIMEOUTS_MS.entries()) {
+      await clock.sleep(timeoutMs, signal).catch(() => undefined);
+      if (signal.aborted || followed.started) return;
+      // A repetition that fails is followed by the next one.
+      await repeatAssignment(pod, index + 1).catch(() => undefined);
+    }
+  }
+
   async #follow(pod: Pod, followed: FollowedTake): Promise<void> {
     const { signal } = followed.cancel;
     while (!signal.aborted) {
-      const end = await this.#readEnd(pod, followed.take, signal).catch(() => undefined);
+      const end = await this.#readEnd(pod, followed).catch(() => undefined);
       if (signal.aborted) return;
       if (end !== undefined) {
         followed.end = end;
@@ -112,8 +134,9 @@ export class AttemptEnds {
   }
 
   /** Reads the log until the mark, the end of the connection, or silence. */
-  async #readEnd(pod: Pod, take: string, signal: AbortSignal): Promise<AttemptEnd | undefined> {
+  async #readEnd(pod: Pod, followed: FollowedTake): Promise<AttemptEnd | undefined> {
     const { client, clock } = this.deps;
+    const { take, cancel } = followed;
     const { namespace = "", name } = pod.metadata;
     const [container] = pod.spec.containers;
     const { generatedName = "" } = decodeAttemptAnnotation(pod) ?? {};
@@ -123,10 +146,11 @@ export class AttemptEnds {
     let cancelTimer = listen();
     try {
       const from = { namespace, name, container: container?.name ?? "", follow: true, tailLines: 1 };
-      for await (const chunk of client.podLog({ ...from, signal: AbortSignal.any([signal, silence.signal]) })) {
+      for await (const chunk of client.podLog({ ...from, signal: AbortSignal.any([cancel.signal, silence.signal]) })) {
         cancelTimer();
         cancelTimer = listen();
         const end = reader.add(chunk);
+        followed.started ||= reader.hasStarted;
         if (end !== undefined) return end;
       }
       return undefined;

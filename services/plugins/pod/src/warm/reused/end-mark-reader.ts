@@ -6,6 +6,8 @@ const MAX_MARK_LENGTH = 64 * 1024;
 
 /** Finds the mark of one attempt's end in the chunks of a log, whose lines follow their time. */
 export class EndMarkReader {
+  /** True once a line of the attempt was read: its supervisor has started it. */
+  hasStarted = false;
   readonly #decoder = new TextDecoder();
   #rest = "";
   /** True while a line is read that is too long for a mark. */
@@ -39,6 +41,7 @@ export class EndMarkReader {
 
   #read(line: string): AttemptEnd | undefined {
     const tagged = readTaggedLine(line.slice(line.indexOf(" ") + 1), this.tag);
+    this.hasStarted ||= tagged !== undefined;
     const end = tagged?.kind === "mark" ? parseAttemptEnd(tagged.json) : undefined;
     return end?.take === this.take ? end : undefined;
   }

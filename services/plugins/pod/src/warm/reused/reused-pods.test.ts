@@ -77,6 +77,23 @@ describe("reused pods", () => {
     expect(bench.names("taken")).toContain(name);
   });
 
+  it("get an assignment again that their kubelet has missed", async () => {
+    const second = { generatedName: "a-n1-0", nodePath: "n1" };
+    world.missChange();
+    await send(DesiredState.RUN, second);
+    await advance(1_500);
+    expect([bench.names("taken").length, world.isRunning(warmRequest(second))]).toEqual([2, false]);
+    await advance(1_000);
+    expect(world.isRunning(warmRequest(second))).toBe(true);
+    const versions = [...world.cluster.pods.values()].map(({ metadata }) => metadata.resourceVersion);
+    await advance(30_000);
+    world.complete(warmRequest(second));
+    await advance(100);
+    expect(phases().filter((phase) => phase === "SUCCEEDED")).toHaveLength(1);
+    // An attempt that was seen to start is left alone.
+    expect([...world.cluster.pods.values()].map(({ metadata }) => metadata.resourceVersion)).toEqual(expect.arrayContaining(versions));
+  });
+
   it("end an aborted attempt without its pod", async () => {
     const { name } = taken().metadata;
     await send(DesiredState.ABORT);

@@ -1,13 +1,13 @@
 import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS } from "@flyte-ts/kubernetes";
 import { asRetryLater, type Pod } from "@flyte-ts/pod-task";
-import { abortPatch, type AttemptEnd, freePatch, takeOf } from "@flyte-ts/pod-task/warm";
+import { abortPatch, type AttemptEnd, freePatch, repeatPatch, takeOf } from "@flyte-ts/pod-task/warm";
 import { RetryLater } from "@flyte-ts/task-plugin";
 import { kindOf } from "../idle-pod.js";
 import type { WarmPodMetrics } from "../metrics.js";
 import { AttemptEnds, type AttemptEndsDeps } from "./attempt-ends.js";
 import { retirementOf } from "./retirement.js";
 
-export interface ReusedPodsDeps extends AttemptEndsDeps {
+export interface ReusedPodsDeps extends Pick<AttemptEndsDeps, "clock"> {
   readonly client: Pick<KubeClient, "podLog" | "get" | "mergePatch">;
   /** Names this process. */
   readonly pool: string;
@@ -28,7 +28,7 @@ export class ReusedPods {
   readonly #busy = new Map<string, { readonly pod: Pod; readonly at: number }>();
 
   constructor(private readonly deps: ReusedPodsDeps) {
-    this.ends = new AttemptEnds(deps);
+    this.ends = new AttemptEnds({ ...deps, repeatAssignment: (pod, count) => this.#repeatAssignment(pod, count) });
   }
 
   /** Notes that an attempt has taken the pod. */
@@ -78,6 +78,11 @@ export class ReusedPods {
     this.ends.observe(pod);
     const asked = await this.#patch(pod, abortPatch);
     return asked === undefined || asked === "refused" ? undefined : this.ends.waitFor(pod, ABORT_MS);
+  }
+
+  async #repeatAssignment(pod: Pod, count: number): Promise<void> {
+    const repeated = await this.#patch(pod, (current) => repeatPatch(current, count));
+    if (repeated !== undefined && repeated !== "refused") this.deps.metrics?.repeatedAssignments.inc();
   }
 
   /** Patches the pod while it serves this attempt; undefined when it does not. */
