@@ -41,6 +41,11 @@ def stamp(path):
         return None
 
 
+def directory_of(path):
+    """The real path with a separator at its end, which tells a folder from others whose names begin alike."""
+    return os.path.join(os.path.realpath(path), "")
+
+
 def python_path(value):
     return [os.path.abspath(path) for path in value.split(os.pathsep) if path]
 
@@ -61,6 +66,25 @@ def stores_placeholder():
     return any(has_placeholder(part) for holder in holders for part in gc.get_referents(holder) if id(part) not in ignored)
 
 
+def read_s3_models():
+    """Reads the data from which botocore builds clients of S3, if it is loaded. The first session of each fork gets the loader that has read them."""
+    session = sys.modules.get("botocore.session")
+    if session is None:
+        return
+    create_loader = session.create_loader
+    loader = create_loader()
+    reader = session.Session()
+    reader.register_component("data_loader", loader)
+    reader.create_client("s3", region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
+
+    @functools.wraps(create_loader)
+    def create_first(search_path_string=None):
+        session.create_loader = create_loader
+        return loader if search_path_string is None else create_loader(search_path_string)
+
+    session.create_loader = create_first
+
+
 class Import:
     """The import of flytekit, with everything outside of the packages on which its result depends."""
 
@@ -72,11 +96,15 @@ class Import:
             for name in others:
                 with contextlib.suppress(Exception):
                     importlib.import_module(name)
+            with contextlib.suppress(Exception):
+                read_s3_models()
         self.is_usable = not stores_placeholder()
 
     def finish(self, before):
         self.environment = dict(os.environ)
         self.variables = {name: value for name, value in self.environment.items() if before.get(name) != value}
+        # Thousands of files: their real paths take longer than a light task.
+        self.places = [(directory_of(path), path) for path in self.files]
 
     @contextlib.contextmanager
     def recording(self):
@@ -156,8 +184,8 @@ class Import:
                     return False
             except OSError:
                 continue
-        places = tuple(os.path.join(os.path.realpath(folder), "") for folder in [self.directory, *folders])
-        return all(stamp(path) == seen for path, seen in self.files.items() if os.path.join(os.path.realpath(path), "").startswith(places))
+        places = tuple(directory_of(folder) for folder in [self.directory, *folders])
+        return all(stamp(path) == self.files[path] for place, path in self.places if place.startswith(places))
 
 
 def run(script, arguments, environment, path):

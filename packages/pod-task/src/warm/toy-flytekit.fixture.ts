@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" }).stdout.trim();
 export const canRunSupervisors = process.platform === "linux" && python !== "";
@@ -82,6 +82,13 @@ export class ToyFlytekit {
       );
       chmodSync(script, 0o755);
     }
+  }
+
+  /** Adds a module to the path. */
+  addModule(path: string, text: string): void {
+    const file = join(this.folder, "lib", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   }
 
   setEntrypoint(text: string): void {

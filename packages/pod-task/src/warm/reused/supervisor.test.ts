@@ -14,6 +14,19 @@ interface End {
   readonly retires: string | null;
 }
 
+/** A module with the part of botocore's session from which clients get their data. */
+const TOY_BOTOCORE = `
+import os
+class Loader:
+    read_by = None
+def create_loader(search_path_string=None):
+    return Loader()
+class Session:
+    def register_component(self, name, component):
+        self.loader = component
+    def create_client(self, service, **settings):
+        self.loader.read_by = os.getpid()
+`;
 const LIFETIME_SECONDS = 60;
 /** Containers have no capability to trace others; the user of a test may. */
 const UNPRIVILEGED = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
@@ -128,6 +141,22 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     expect(first.out).toContain("flow 1");
     expect(second.out).toContain("flow 2");
     expect(toy.importers()).toHaveLength(1);
+  });
+
+  it("reads the data of S3 clients once, for the first session of each process alone", async () => {
+    toy.addModule("s3fs.py", "import botocore.session");
+    toy.addModule("botocore/__init__.py", "");
+    toy.addModule("botocore/session.py", TOY_BOTOCORE);
+    const pod = reused("pyflyte-execute");
+    const code = [
+      "import botocore.session as session",
+      "loaders = [session.create_loader() for _ in range(2)]",
+      "print('read by', *[loader.read_by == os.getppid() for loader in loaders], session.create_loader.__name__, flush=True)",
+    ].join("\n");
+    for (const take of ["a", "b"])
+      expect((await pod.run(take, ["pyflyte-execute", code])).out).toContain("read by True False create_loader");
+    const own = "import botocore.session as session; print('read by', session.create_loader('/own').read_by, flush=True)";
+    expect((await pod.run("c", ["pyflyte-execute", own])).out).toContain("read by None");
   });
 
   it("starts a new interpreter where flytekit keeps a variable of the attempt", async () => {

@@ -34,6 +34,8 @@ const settings = warmPodSettings.parse({ enabled: true, rules: [{ mode: "reused"
 export class ReusedWorld extends PodWorld {
   /** Mistakes that were seen, beside those of the attempt. */
   readonly violations: string[] = [];
+  /** Attempts of others take pods that were freed. */
+  hasRivals = true;
   /** Number of pods that were freed. */
   frees = 0;
   #supervisors: SimulatedSupervisors | undefined;
@@ -147,7 +149,7 @@ export class ReusedWorld extends PodWorld {
     if (after !== undefined && isIdle(after) && takeOf(before) !== undefined) {
       this.frees++;
       if (!isOfOthers(before) && !this.#mayForget) this.violations.push(`pod ${name} was freed before the end of its attempt was stored`);
-      this.clock?.schedule(RIVAL_MS, () => this.#takeForOthers(this.cluster.pods.get(objectKey(after))));
+      if (this.hasRivals) this.clock?.schedule(RIVAL_MS, () => this.#takeForOthers(this.cluster.pods.get(objectKey(after))));
     }
   }
 

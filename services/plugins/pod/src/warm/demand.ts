@@ -30,16 +30,20 @@ export class Demand {
     this.#inherited = { pods, at: now };
   }
 
-  /**
-   * Number of pods to have ready: the largest number that recent starts needed at once, between the
-   * limits; 0 without recent starts.
-   */
+  /** Maximum number of pods to have ready: what recent starts need, within the limit. */
   target(now: number): number {
-    const { minIdle, maxIdle, keepMs } = this.settings;
+    return Math.min(this.settings.maxIdle, this.need(now));
+  }
+
+  /**
+   * Number of pods, in use or ready: the largest number that recent starts needed at once, or the
+   * minimum; 0 without recent starts.
+   */
+  need(now: number): number {
+    const { minIdle, keepMs } = this.settings;
     const peak = this.peak(now);
     const inherited = this.#inherited !== undefined && this.#inherited.at >= now - keepMs ? this.#inherited.pods : 0;
-    if (this.#starts.length === 0) return Math.min(inherited, maxIdle);
-    return Math.min(maxIdle, Math.max(minIdle, inherited, peak));
+    return this.#starts.length === 0 ? inherited : Math.max(minIdle, inherited, peak);
   }
 
   /** True when neither starts nor inherited pods count any more. */

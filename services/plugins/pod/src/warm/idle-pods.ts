@@ -17,8 +17,11 @@ export interface IdlePodsDeps {
 const RETRY_MS = 1_000;
 /** Time for which a created pod may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
-/** Time for which a kubelet may not look at a pod again after a change, ms. */
-const KUBELET_LAG_MS = 2_000;
+/**
+ * Time after a change of a pod for which its kubelet may show no other one, ms. A kubelet waits for
+ * the next look at all containers, which it takes each second, before it syncs a pod again.
+ */
+export const KUBELET_LAG_MS = 1_200;
 /** Time after which a pod that was deleted here and still exists counts again, ms. */
 const DELETION_MS = 30_000;
 
@@ -32,8 +35,8 @@ export class IdlePods {
   readonly #adopting = new Map<string, Promise<void>>();
   /** Pods that were just created or changed here, newer than the watch. */
   readonly #newer = new Map<string, { readonly pod: Pod; readonly until: number }>();
-  /** Times at which pods were created or freed here, ms. */
-  readonly #addedAt = new Map<string, number>();
+  /** Times at which pods were freed or taken over here, ms. */
+  readonly #changedAt = new Map<string, number>();
   /** Pods that were taken or deleted here, and that the watch still shows. */
   readonly #gone = new Map<string, { readonly uid: string | undefined; readonly until: number }>();
 
@@ -53,7 +56,7 @@ export class IdlePods {
         if (type === "deleted") {
           this.#newer.delete(key);
           this.#gone.delete(key);
-          this.#addedAt.delete(key);
+          this.#changedAt.delete(key);
         } else if (poolOf(object) !== this.deps.pool) void this.#adopt(object);
         onChange();
       },
@@ -87,23 +90,31 @@ export class IdlePods {
     return !isGone && poolOf(pod) === this.deps.pool && pod.metadata.deletionTimestamp === undefined;
   }
 
-  /** Adds a pod that this process created or freed. */
+  /** Adds a pod that this process freed or took over. */
+  addChanged(pod: Pod): void {
+    this.#changedAt.set(objectKey(pod), this.deps.clock.now());
+    this.add(pod);
+  }
+
+  /** Adds a pod that this process created. */
   add(pod: Pod): void {
     this.#gone.delete(objectKey(pod));
-    this.#addedAt.set(objectKey(pod), this.deps.clock.now());
     this.#newer.set(objectKey(pod), { pod: trimIdlePod(pod), until: this.deps.clock.now() + WATCH_LAG_MS });
   }
 
-  /** True when its kubelet shows the pod an assignment at once: its last change was a while ago. */
-  isSettled(pod: Pod): boolean {
-    return this.deps.clock.now() - (this.#addedAt.get(objectKey(pod)) ?? 0) >= KUBELET_LAG_MS;
+  /**
+   * Time from which the kubelet of the pod shows an assignment at once, ms; 0 when that is long ago.
+   */
+  settledAt(pod: Pod): number {
+    const at = this.#changedAt.get(objectKey(pod));
+    return at === undefined || at + KUBELET_LAG_MS <= this.deps.clock.now() ? 0 : at + KUBELET_LAG_MS;
   }
 
   /** Removes a pod that was taken or deleted. */
   remove(pod: Pod): void {
     const key = objectKey(pod);
     this.#newer.delete(key);
-    this.#addedAt.delete(key);
+    this.#changedAt.delete(key);
     if (this.#informer?.get(key) !== undefined) this.#gone.set(key, { uid: pod.metadata.uid, until: this.deps.clock.now() + DELETION_MS });
   }
 
@@ -128,7 +139,7 @@ export class IdlePods {
       try {
         const { resourceVersion } = pod.metadata;
         const body = { metadata: { resourceVersion, annotations: { [WARM_POOL_ANNOTATION]: pool } } };
-        this.add(await client.mergePatch<Pod>(PODS, { namespace, name, body }));
+        this.addChanged(await client.mergePatch<Pod>(PODS, { namespace, name, body }));
         return;
       } catch (error) {
         if (isNotFound(error)) return;

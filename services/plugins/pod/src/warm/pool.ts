@@ -53,14 +53,14 @@ export class WarmPool {
   constructor(private readonly deps: WarmPoolDeps) {
     const pool = randomUUID();
     const onFree = (pod: Pod) => {
-      this.#pods.add(pod);
+      this.#pods.addChanged(pod);
       this.#stock.changed();
     };
     this.reused = new ReusedPods({ ...deps, pool, onFree });
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
     const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
       [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
-    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved, busySince: (kind) => this.reused.busySince(kind) });
+    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved, busy: (kind) => this.reused.busy(kind) });
   }
 
   /** Resolves when no take of an earlier process can succeed any more. */
@@ -129,8 +129,8 @@ export class WarmPool {
   }
 
   /**
-   * Ready pods of a kind: those that were not freed just now come first, and of these the oldest,
-   * which has imported most.
+   * Ready pods of a kind: first those whose kubelets show an assignment at once, the oldest first,
+   * which has imported most; then those that were freed just now, as they become so.
    */
   #choices(kind: string): readonly Pod[] {
     const { clock, settings } = this.deps;
@@ -141,9 +141,7 @@ export class WarmPool {
       .filter(
         (pod) => kindOf(pod) === kind && isReady(pod) && !reserved.has(objectKey(pod)) && ageMs(pod, now) < settings.maxAgeMs - MARGIN_MS,
       )
-      .toSorted(
-        (one, other) => Number(this.#pods.isSettled(other)) - Number(this.#pods.isSettled(one)) || ageMs(other, now) - ageMs(one, now),
-      );
+      .toSorted((one, other) => this.#pods.settledAt(one) - this.#pods.settledAt(other) || ageMs(other, now) - ageMs(one, now));
   }
 
   /** Repeats a take without an answer, with the same pod: one of both succeeds, or neither. */
@@ -181,8 +179,8 @@ export class WarmPool {
 
   #taken(pod: Pod, request: TaskRequest): TakeResult {
     this.#unknown.delete(attemptKey(request));
+    this.reused.taken(pod, this.deps.clock.now(), this.#pods.settledAt(pod) > 0);
     this.#pods.remove(pod);
-    this.reused.taken(pod, this.deps.clock.now());
     return { kind: "taken", pod };
   }
 

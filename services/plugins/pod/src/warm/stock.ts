@@ -16,11 +16,11 @@ export interface StockDeps {
   readonly settings: WarmPodSettings;
   readonly metrics?: WarmPodMetrics | undefined;
   readonly pool: string;
-  readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore">;
+  readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore" | "settledAt">;
   /** True for a pod that an attempt may have taken. */
   readonly isReserved: (pod: Pod) => boolean;
-  /** Times at which attempts took the pods of a kind that come back, ms. */
-  readonly busySince: (key: string) => readonly number[];
+  /** Pods of a kind that come back from their attempts. */
+  readonly busy: (key: string) => readonly { readonly at: number; readonly late: boolean }[];
 }
 
 /** Pods that can serve the same attempts. */
@@ -80,7 +80,10 @@ export class Stock {
     const now = this.#now();
     kind.start = start;
     kind.cold = [...kind.cold.filter((at) => at > now - REPLACEMENT_MS), ...(outcome === "cold" ? [now] : [])];
-    const inUse = this.deps.busySince(start.key).length + kind.cold.length;
+    const busy = this.deps.busy(start.key);
+    // Another pod would have served a late attempt at once.
+    const late = busy.filter((pod) => pod.late).length;
+    const inUse = busy.length + late + kind.cold.length + this.#settling(start.key);
     kind.demand.add(now, isReused(start) ? inUse : undefined);
     this.changed();
   }
@@ -146,7 +149,7 @@ export class Stock {
    * stay as were in use at the peak.
    */
   #discardSuperfluous(key: string, { demand, start }: Kind, now: number): void {
-    const back = start !== undefined && isReused(start) ? Math.max(0, demand.peak(now) - this.deps.busySince(key).length) : 0;
+    const back = start !== undefined && isReused(start) ? Math.max(0, demand.peak(now) - this.deps.busy(key).length) : 0;
     const pods = this.deps.pods.list().filter((pod) => kindOf(pod) === key && !this.deps.isReserved(pod));
     const superfluous = pods.length - demand.target(now) - back;
     const oldest = pods.toSorted((one, other) => ageMs(other, now) - ageMs(one, now));
@@ -157,8 +160,8 @@ export class Stock {
     const { start } = kind;
     if (start === undefined || kind.pausedUntil > now || this.#pausedUntil > now) return;
     // A pod that was taken just now may come back before a new one is ready.
-    const returning = this.deps.busySince(key).filter((at) => at > now - REPLACEMENT_MS).length;
-    const target = kind.demand.target(now) - returning;
+    const returning = this.deps.busy(key).filter(({ at }) => at > now - REPLACEMENT_MS).length;
+    const target = Math.min(this.deps.settings.maxIdle, kind.demand.need(now) - returning);
     while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#create(kind, start);
   }
 
@@ -199,6 +202,12 @@ export class Stock {
     const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0 };
     this.#kinds.set(key, kind);
     return kind;
+  }
+
+  /** Number of pods that were freed so recently that an attempt would start late in them. */
+  #settling(key: string): number {
+    const { pods } = this.deps;
+    return pods.list().filter((pod) => kindOf(pod) === key && pods.settledAt(pod) > 0).length;
   }
 
   #count(key: string): number {

@@ -62,7 +62,7 @@ describe("reused pods", () => {
     expect([...world.cluster.pods.keys()].toSorted()).toEqual(["p-development/warm-0", "p-development/warm-1"]);
   });
 
-  it("rest for 2 s while another pod is idle, since their kubelet may see an assignment late", async () => {
+  it("rest for 1.2 s while another pod is idle, since their kubelet may show an assignment late", async () => {
     const { name } = taken().metadata;
     const attemptOf = (node: number) => ({ generatedName: `a-n${node}-0`, nodePath: `n${node}` });
     world.complete(warmRequest());
@@ -72,9 +72,23 @@ describe("reused pods", () => {
     await send(DesiredState.RUN, attemptOf(1));
     expect(bench.names("taken")).toHaveLength(1);
     expect(bench.names("taken")).not.toContain(name);
-    await advance(2_000);
+    await advance(1_200);
     await send(DesiredState.RUN, attemptOf(2));
     expect(bench.names("taken")).toContain(name);
+  });
+
+  it("are joined by another one when attempts follow each other faster than their kubelets can show them", async () => {
+    world.hasRivals = false;
+    for (let node = 1; node <= 4; node++) {
+      const attempt = { generatedName: `a-n${node}-0`, nodePath: `n${node}` };
+      await send(DesiredState.RUN, attempt);
+      await advance(200);
+      world.complete(warmRequest(attempt));
+      await advance(100);
+      await send(DesiredState.FINALIZE, attempt);
+    }
+    await advance(1_000);
+    expect(world.cluster.pods.size).toBeGreaterThan(2);
   });
 
   it("get an assignment again that their kubelet has missed", async () => {

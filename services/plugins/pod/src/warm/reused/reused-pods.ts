@@ -21,27 +21,36 @@ const MAX_CONFLICTS = 5;
 /** Time within which a supervisor has to end an attempt; later its pod is deleted, ms. */
 const ABORT_MS = 2_000;
 
+/** A pod that this process has taken. */
+interface BusyPod {
+  readonly pod: Pod;
+  /** Time of the take, ms. */
+  readonly at: number;
+  /** Its kubelet may have shown the assignment late. */
+  readonly late: boolean;
+}
+
 /** Pods that serve several attempts: how an attempt ends without its pod. */
 export class ReusedPods {
   readonly ends: AttemptEnds;
-  /** Pods that this process has taken, with the time. */
-  readonly #busy = new Map<string, { readonly pod: Pod; readonly at: number }>();
+  /** Pods that this process has taken. */
+  readonly #busy = new Map<string, BusyPod>();
 
   constructor(private readonly deps: ReusedPodsDeps) {
     this.ends = new AttemptEnds({ ...deps, repeatAssignment: (pod, count) => this.#repeatAssignment(pod, count) });
   }
 
-  /** Notes that an attempt has taken the pod. */
-  taken(pod: Pod, now: number): void {
+  /** Notes that an attempt has taken the pod; `late` if its kubelet may show the assignment late. */
+  taken(pod: Pod, now: number, late: boolean): void {
     if (takeOf(pod) === undefined) return;
     this.ends.observe(pod);
-    this.#busy.set(objectKey(pod), { pod, at: now });
+    this.#busy.set(objectKey(pod), { pod, at: now, late });
   }
 
-  /** Times at which attempts took the pods of a kind that can serve another one, ms. */
-  busySince(kind: string): readonly number[] {
+  /** Pods of a kind that attempts have, and that can serve another one. */
+  busy(kind: string): readonly BusyPod[] {
     for (const [key, { pod }] of this.#busy) if (!this.ends.mayReturn(pod)) this.#busy.delete(key);
-    return [...this.#busy.values()].flatMap(({ pod, at }) => (kindOf(pod) === kind ? [at] : []));
+    return [...this.#busy.values()].filter(({ pod }) => kindOf(pod) === kind);
   }
 
   /**
