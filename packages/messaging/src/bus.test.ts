@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
@@ -35,6 +35,30 @@ test("credentials in the URL authenticate the connection", async () => {
     await known.close();
     await expect(connectBus({ url: guarded.url, name: "test", logger })).rejects.toThrow(/authorization/i);
   } finally {
+    await guarded.stop();
+  }
+});
+
+test("a bus whose server rejects its credentials for a while works again when the server accepts them", async () => {
+  const dataDir = join(folder, "new-users");
+  const withPassword = (password: string) => ["--user", "flyte", "--pass", password];
+  let guarded = await startNats({ dataDir, args: withPassword("right") });
+  const changes: (string | undefined)[] = [];
+  const known = await connectBus({ url: `nats://flyte:right@127.0.0.1:${guarded.port}`, name: "test", logger });
+  known.onConnectionChange(() => changes.push(known.unhealthyReason()));
+  try {
+    await known.ensureStream({ name: "WORK", subjects: ["work.>"], retention: "workqueue" });
+    await guarded.stop();
+    const log = join(folder, "new-users.log");
+    guarded = await startNats({ dataDir, port: guarded.port, args: [...withPassword("other"), "-l", log] });
+    await expect.poll(() => readFileSync(log, "utf8").split("authentication error").length - 1, { timeout: 30_000 }).toBeGreaterThan(2);
+    expect(known.unhealthyReason()).toMatch(/rejects the credentials.*Authorization Violation/i);
+    await guarded.stop();
+    guarded = await startNats({ dataDir, port: guarded.port, args: withPassword("right") });
+    await known.publish("work.a", bytes("after"));
+    expect(changes).toEqual(["the message bus is not connected", undefined]);
+  } finally {
+    await known.close();
     await guarded.stop();
   }
 });

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream, JetStreamApiError, jetstreamManager } from "@nats-io/jetstream";
-import { connect, PermissionViolationError } from "@nats-io/transport-node";
+import {
+  AuthorizationError,
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  PermissionViolationError,
+} from "@nats-io/transport-node";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BatchPublisher, type Batch } from "./publish/batch-publisher.js";
 import { DeadLetters } from "./consume/dead-letters.js";
@@ -174,7 +180,7 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
   const choice = new ServerChoice();
-  const connection = await connect({
+  const connection = await connectForGood({
     ...address,
     inboxPrefix: inbox,
     name,
@@ -210,10 +216,25 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
   });
 }
 
+/**
+ * Connects once to check the credentials, then with retries after any error. Without
+ * `ignoreAuthErrorAbort` the client closes a connection for good after two authentication errors
+ * in a row, which an overloaded server causes by timeouts, and a server that loads new users by
+ * refusals. With it, wrong credentials at the start would be tried forever.
+ *
+ * @throws AuthorizationError when the server rejects the credentials twice
+ */
+async function connectForGood(options: NodeConnectionOptions): Promise<NatsConnection> {
+  const checked = await connect(options);
+  await checked.close();
+  return connect({ ...options, ignoreAuthErrorAbort: true });
+}
+
 /** Maximum size of an ephemeral message, bytes. */
 const MAX_EPHEMERAL_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
+  #connected = true;
   #disconnectedReason: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
   readonly #connectionListeners = new Set<() => void>();
@@ -338,19 +359,42 @@ class NatsBus implements Bus {
 
   async #watchStatus(): Promise<void> {
     for await (const status of this.deps.connection.status()) {
-      if (status.type === "error" && status.error instanceof PermissionViolationError) {
-        const { operation, subject } = status.error;
-        this.deps.probe.onPermissionError(status.error);
-        this.deps.logger.error({ operation, subject }, "the user of this service lacks the permission for this subject of the message bus");
-      }
-      if (status.type === "disconnect") this.#disconnectedReason = "the message bus is not connected";
-      if (status.type === "reconnect") {
-        this.#disconnectedReason = undefined;
-        this.deps.publisher.resendPending();
-      }
-      if (status.type !== "disconnect" && status.type !== "reconnect") continue;
-      this.deps.logger.info({ status: status.type }, "message bus connection changed");
-      for (const listener of this.#connectionListeners) listener();
+      if (status.type === "error") this.#onError(status.error);
+      if (status.type === "disconnect") this.#onDisconnect();
+      if (status.type === "reconnect") this.#onReconnect();
     }
+  }
+
+  #onError(error: Error): void {
+    const { probe, logger } = this.deps;
+    if (error instanceof PermissionViolationError) {
+      const { operation, subject } = error;
+      probe.onPermissionError(error);
+      logger.error({ operation, subject }, "the user of this service lacks the permission for this subject of the message bus");
+    }
+    if (!(error instanceof AuthorizationError)) return;
+    const reason = `the message bus rejects the credentials of this service, or is too slow to check them: ${error.message}`;
+    if (this.#disconnectedReason !== reason) logger.error({ error: error.message }, "cannot authenticate with the message bus; retrying");
+    this.#disconnectedReason = reason;
+  }
+
+  /** Also called after each failed attempt to connect again. */
+  #onDisconnect(): void {
+    this.#disconnectedReason ??= "the message bus is not connected";
+    if (this.#connected) this.#onChange(false);
+  }
+
+  /** The client reports a connection once for each attempt that failed before it. */
+  #onReconnect(): void {
+    if (this.#connected) return;
+    this.#disconnectedReason = undefined;
+    this.deps.publisher.resendPending();
+    this.#onChange(true);
+  }
+
+  #onChange(connected: boolean): void {
+    this.#connected = connected;
+    this.deps.logger.info({ connected }, "message bus connection changed");
+    for (const listener of this.#connectionListeners) listener();
   }
 }
