@@ -3,12 +3,17 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Controller } from "./controller.js";
 import type { EventConsumer } from "./event-consumer.js";
+import type { Shard } from "./shard.js";
+
+type OpenShard = Pick<Shard, "start">;
 
 export interface ShardAssignmentOptions {
-  readonly bus: Bus;
+  readonly bus: Pick<Bus, "ensureStream" | "removeConsumer">;
   readonly logger: Logger;
-  readonly controller: Controller;
-  readonly events: EventConsumer;
+  readonly controller: Pick<Controller, "shards" | "closeShard"> & { openShard(shard: number): Promise<OpenShard> };
+  readonly events: Pick<EventConsumer, "setShards">;
+  /** Delay before a failed change is tried again, ms. Default 1 s. */
+  readonly retryMs?: number;
 }
 
 /** Makes the controller and the event consumer follow the shards that this process holds. */
@@ -21,6 +26,9 @@ export class ShardAssignment {
   #reconciling: Promise<void> = Promise.resolve();
   #reconcileScheduled = false;
   #streamsEnsured = false;
+  #closed = false;
+  /** Shards whose watches are open, until their events are consumed. */
+  readonly #unstarted = new Set<OpenShard>();
 
   constructor(private readonly options: ShardAssignmentOptions) {}
 
@@ -38,6 +46,7 @@ export class ShardAssignment {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#held.clear();
     this.#scheduleReconcile();
     await this.#reconciling;
@@ -51,7 +60,14 @@ export class ShardAssignment {
         this.#reconcileScheduled = false;
         return this.#reconcile();
       })
-      .catch((error: unknown) => this.options.logger.error({ error: String(error) }, "updating the watches of shards failed"));
+      .catch((error: unknown) => this.#onFailure(error));
+  }
+
+  #onFailure(error: unknown): void {
+    const { logger, retryMs = 1_000 } = this.options;
+    if (this.#closed) return;
+    logger.error({ error: String(error) }, "cannot start the shards of this process; retrying");
+    setTimeout(() => this.#scheduleReconcile(), retryMs).unref();
   }
 
   async #reconcile(): Promise<void> {
@@ -68,8 +84,9 @@ export class ShardAssignment {
     if (gained.length > 0) logger.info({ gained, shards: held.size }, "shards gained");
     // Opens the watches, then subscribes to events, then starts the runs, whose resent requests
     // cause events.
-    const opened = await Promise.all(gained.map((shard) => controller.openShard(shard)));
+    for (const shard of await Promise.all(gained.map((shard) => controller.openShard(shard)))) this.#unstarted.add(shard);
     await events.setShards(held);
-    for (const shard of opened) shard.start();
+    for (const shard of this.#unstarted) shard.start();
+    this.#unstarted.clear();
   }
 }
