@@ -18,7 +18,7 @@ export function overlayValues(name) {
   const { resources, components = [], images } = overlay(name);
   const folders = new Set([...resources, ...components].map((path) => path.replace(/^(\.\.\/)+/, "")));
   for (const folder of folders)
-    if (!(folder in BASES) && !(folder in COMPONENTS)) throw new Error(`${name}: the chart does not know ${folder}`);
+    if (!(folder in BASES) && !(folder in COMPONENTS)) throw new Error(`overlay ${name}: no value of the chart selects ${folder}`);
   const parts = Object.fromEntries(
     Object.entries({ ...BASES, ...COMPONENTS })
       .filter(([folder]) => !NOT_OF_RELEASES.has(folder))

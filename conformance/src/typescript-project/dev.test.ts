@@ -22,7 +22,7 @@ test("the workflow runs at the start, and again after each sound save", { timeou
   expect(answer).toContain("src/flows/hello.ts changed");
 });
 
-test("a mistake in types is told, and nothing runs until it is mended", { timeout: 240_000 }, async () => {
+test("a type error is reported, and nothing runs until it is fixed", { timeout: 240_000 }, async () => {
   const at = save(project.module, "=> text.length", "=> text.size");
   const answer = await session.until("types have mistakes");
   report("a mistake in types", at);
@@ -34,7 +34,7 @@ test("a mistake in types is told, and nothing runs until it is mended", { timeou
   expect(answer).not.toContain("SUCCEEDED");
 });
 
-test("a mistake in the graph and one in the syntax are told", { timeout: 240_000 }, async () => {
+test("graph errors and syntax errors are reported", { timeout: 240_000 }, async () => {
   save(project.module, "retries: 2", 'name: "hello.count"');
   await session.until("changed");
   expect(await session.until("hello.count")).not.toContain("SUCCEEDED");

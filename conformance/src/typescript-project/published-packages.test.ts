@@ -76,7 +76,7 @@ test("an empty folder becomes a project whose tests and checks pass", { timeout:
   expect(again.split("\n").filter((line) => /^(created|extended)/.test(line))).toEqual([]);
 });
 
-test("a mistake in types and one in a graph are told by check", { timeout: 300_000 }, () => {
+test("check reports type errors and graph errors", { timeout: 300_000 }, () => {
   const folder = emptyFolder("mistakes");
   install(folder);
   expect(shell(folder, "npx flyte-ts init --yes")).toMatchObject({ status: 0 });
@@ -89,7 +89,7 @@ test("a mistake in types and one in a graph are told by check", { timeout: 300_0
   expect(ended.text).toMatch(/hello\.hello: .*MismatchingTypes/s);
 });
 
-test("an old Node.js is told", () => {
+test("a Node.js that is too old is reported", () => {
   const folder = emptyFolder("old");
   install(folder);
   const old = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.11.0" } })';

@@ -130,7 +130,7 @@ test("a name is started once", async () => {
   expect([first.name, second.name, await second.wait()]).toEqual(["onlyonce", "onlyonce", "Hello, Ann!"]);
 }, 300_000);
 
-test("mistakes are told before anything is started", async () => {
+test("mistakes are reported before anything is started", async () => {
   await expect(flyte.untyped.run("hello.greet", { name: 5 })).rejects.toThrow("input name must be a string");
   await expect(flyte.untyped.run("hello.greet", {})).rejects.toThrow("input name is missing");
   await expect(flyte.untyped.run("hello.nothing")).rejects.toThrow("has no workflow, launch plan or task hello.nothing");

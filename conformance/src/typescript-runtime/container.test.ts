@@ -44,13 +44,13 @@ test("process.exit keeps its status and is named in the log", async () => {
   expect(run.log()).toContain("the task called process.exit(7)");
 });
 
-test("a pod that is told to end leaves a recoverable error of the system before it is killed", async () => {
+test("a task whose pod is terminated writes a recoverable system error before it is killed", async () => {
   const run = errors("outlivesItsTime", { FLYTE_TS_GRACE_PERIOD_SECONDS: "6" });
   // The task has begun when it is about to wait.
   await expect.poll(() => run.log(), { timeout: 60_000 }).toContain("waits");
   run.child.kill("SIGTERM");
   expect(await run.ended).toMatchObject({ status: 143, files: ["error.pb"], error: { code: "SYSTEM", kind: RECOVERABLE, origin: SYSTEM } });
-  expect(run.log()).toContain("told to end");
+  expect(run.log()).toContain("received SIGTERM");
 });
 
 test("each of several workers leaves an error with its name", async () => {

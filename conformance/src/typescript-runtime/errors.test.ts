@@ -84,7 +84,7 @@ test("process.exit is the end of the pod, with its status", async () => {
   expect([error.phase, error.message]).toEqual(["FAILED", expect.stringContaining("7")]);
 }, 400_000);
 
-test("a task that outlives its time is told so and fails", async () => {
+test("a task that exceeds its timeout is aborted and fails", async () => {
   const ended = await runToEnd(client, { name: "errors.late", version, kind: ResourceType.LAUNCH_PLAN });
   expect([ended.phase, ended.attempts.length]).toEqual(["FAILED", 1]);
   expect(ended.error).toContain("task execution timeout [3s] expired");

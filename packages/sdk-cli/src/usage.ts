@@ -49,7 +49,7 @@ ${PROJECT}`,
           that the server has.
           --version   default: a hash of code, image and settings
           --dry-run   prints what would be registered
-          --activate  activates the launch plans that ask for it
+          --activate  activates the launch plans with active: true
 ${PROJECT}`,
   package: `  package Writes the bundle and the messages that flytectl register files takes.
           --out  new or empty folder

@@ -1,5 +1,5 @@
-// Files of an attempt: inputs, the template of its task, what it leaves at its output prefix, and
-// the record of what it runs elsewhere
+// Files of an attempt: inputs, the template of its task, the results at its output prefix,
+// and the records of external jobs
 export { AttemptRecords, type RecordFormat, type RecordStore } from "./files/attempt-records.js";
 export {
   decodeRecordedAttempt,

@@ -34,7 +34,7 @@ export const exits = task({}, () => {
 });
 
 export const outlivesItsTime = task({ timeout: "3s" }, async (_inputs, { signal, log }) => {
-  signal.addEventListener("abort", () => log.info("told to end"));
+  signal.addEventListener("abort", () => log.info("received SIGTERM"));
   log.info("waits");
   await sleep(600_000);
 });

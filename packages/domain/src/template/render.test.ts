@@ -133,7 +133,7 @@ test("a million characters of unclosed names take linear time", { timeout: 20_00
 
 test("a million dollar signs before a template take linear time", { timeout: 20_000 }, () => {
   const text = `${"$".repeat(1_000_000)}x$`;
-  // An empty value may meet a bracket that follows, so the dollar before it is doubled.
+  // After an empty value a bracket could follow the dollar sign, so the sign is doubled.
   expect(renderTemplate([`${text}{{.namespace}}`], { ...context, namespace: "" })).toEqual([`${text}$`]);
 });
 

@@ -29,12 +29,12 @@ function build(source: string, externals: readonly string[] = []) {
   return buildModules(project, [{ file, module: "flow", prefix: "flow" }], "local");
 }
 
-test("an import that is not found is told with its place", async () => {
+test("an import that is not found is reported with its position", async () => {
   const source = '\nimport left from "left-pad/lib";\nexport const x = left("x");\n';
   await expect(build(source)).rejects.toThrow(/^flow.ts:2 imports left-pad\/lib, which is not found: npm install left-pad$/);
 });
 
-test("an external package that is not installed is told by its name", async () => {
+test("an external package that is not installed is reported by name", async () => {
   const source = 'import left from "left-pad";\nexport const x = left("x");\n';
   await expect(build(source, ["left-pad"])).rejects.toThrow("the external package left-pad is not installed: npm install left-pad");
 });

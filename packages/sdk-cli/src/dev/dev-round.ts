@@ -76,7 +76,10 @@ export class DevRound {
     write(`ran after ${this.#elapsed()}\n`);
   }
 
-  /** Registers and runs; the server compiles the graphs itself. A save ends the wait alone. */
+  /**
+   * Registers and runs; the server compiles the graphs itself. Saving a file ends the wait, not the
+   * execution.
+   */
   async #runOnServer(project: Project, bundle: LoadedBundle, signal: AbortSignal): Promise<void> {
     const { target, write } = this.options;
     const client = connectTo(project.endpoint);

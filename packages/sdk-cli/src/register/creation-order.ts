@@ -11,7 +11,7 @@ export interface WorkflowToCreate {
 export interface PlanToCreate {
   readonly name: string;
   readonly spec: LaunchPlanSpec;
-  /** True when it asks to be active at once. */
+  /** True when registration with `--activate` activates it. */
   readonly active: boolean;
 }
 

@@ -6,7 +6,7 @@ const OWN = new Map([
   ["endpoint", true],
 ]);
 
-test("flags of the verb and inputs of the entity are told apart", () => {
+test("flags of the command are distinguished from inputs of the entity", () => {
   const argv = ["--remote", "flow.ts", "train", "--endpoint", "host:1", "--hyper", '{"C":0.4}', "--name=a text", "--count", "3"];
   expect(splitFlags(argv, OWN)).toEqual({
     own: ["--remote", "flow.ts", "train", "--endpoint", "host:1"],

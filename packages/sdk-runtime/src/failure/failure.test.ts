@@ -30,7 +30,7 @@ test.each([
   expect(classOf(thrown)).toMatchObject(expected);
 });
 
-test("a pod that is told to end fails by the system, whatever its task throws", () => {
+test("a task whose pod is terminated fails with a system error, whatever it throws", () => {
   expect(classOf(new TypeError("aborted"), true)).toMatchObject({
     code: "SYSTEM",
     recoverable: true,

@@ -35,7 +35,7 @@ export function classify(
   { sources, terminated }: { readonly sources: SourceMapper; readonly terminated: boolean },
 ): Classified {
   const message = shortened(describeThrown(thrown, sources));
-  if (terminated) return { ...SYSTEM_FAILURE, message: `the pod was told to end (SIGTERM)\n${message}` };
+  if (terminated) return { ...SYSTEM_FAILURE, message: `the pod is being terminated (SIGTERM)\n${message}` };
   const chain = [...causesOf(thrown)];
   if (chain.some((error) => nameOf(error) === "RecoverableError"))
     return { code: "USER:RecoverableError", message, recoverable: true, origin: "user" };

@@ -57,7 +57,7 @@ export function readScalar(reader: BinaryReader, type: number): unknown {
     case ScalarType.SFIXED64:
       return reader.sfixed64();
     default:
-      throw new Error(`a field has the type ${type}`);
+      throw new Error(`fields of the protobuf type ${type} are not supported`);
   }
 }
 
@@ -96,6 +96,6 @@ export function writeScalar(writer: BinaryWriter, type: number, value: unknown):
     case ScalarType.SFIXED64:
       return void writer.sfixed64(value as bigint);
     default:
-      throw new Error(`a field has the type ${type}`);
+      throw new Error(`fields of the protobuf type ${type} are not supported`);
   }
 }

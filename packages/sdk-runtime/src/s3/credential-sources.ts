@@ -23,7 +23,7 @@ const INSTANCE_ADDRESS = "http://169.254.169.254";
 const INSTANCE_TOKEN_SECONDS = "21600";
 
 /** Credentials of the role that a Kubernetes service account assumes (IRSA). */
-export async function webIdentityKeys(environment: Environment): Promise<TemporaryKeys | undefined> {
+export async function readWebIdentityCredentials(environment: Environment): Promise<TemporaryKeys | undefined> {
   const role = environment["AWS_ROLE_ARN"];
   const tokenFile = environment["AWS_WEB_IDENTITY_TOKEN_FILE"];
   if (!role || !tokenFile) return undefined;
@@ -49,7 +49,7 @@ export async function webIdentityKeys(environment: Environment): Promise<Tempora
 }
 
 /** Credentials of a task of ECS or of an EKS pod identity. */
-export async function containerKeys(environment: Environment): Promise<TemporaryKeys | undefined> {
+export async function readContainerCredentials(environment: Environment): Promise<TemporaryKeys | undefined> {
   const relative = environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"];
   const full = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"];
   const address = relative ? `${ECS_ADDRESS}${relative}` : full;
@@ -63,7 +63,7 @@ export async function containerKeys(environment: Environment): Promise<Temporary
 }
 
 /** Credentials of the role of an EC2 instance (IMDSv2); undefined outside of EC2. */
-export async function instanceKeys(environment: Environment): Promise<TemporaryKeys | undefined> {
+export async function readInstanceCredentials(environment: Environment): Promise<TemporaryKeys | undefined> {
   if (environment["AWS_EC2_METADATA_DISABLED"] === "true") return undefined;
   const endpoint = environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? INSTANCE_ADDRESS;
   const token = await instanceToken(endpoint);

@@ -1,5 +1,5 @@
 import type { AwsKeys } from "./sign.js";
-import { containerKeys, instanceKeys, type TemporaryKeys, webIdentityKeys } from "./credential-sources.js";
+import { readContainerCredentials, readInstanceCredentials, type TemporaryKeys, readWebIdentityCredentials } from "./credential-sources.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,5 +38,9 @@ function keysOf(environment: Environment, prefix: string): AwsKeys | undefined {
 }
 
 async function temporaryKeys(environment: Environment): Promise<TemporaryKeys | undefined> {
-  return (await webIdentityKeys(environment)) ?? (await containerKeys(environment)) ?? (await instanceKeys(environment));
+  return (
+    (await readWebIdentityCredentials(environment)) ??
+    (await readContainerCredentials(environment)) ??
+    (await readInstanceCredentials(environment))
+  );
 }

@@ -5,7 +5,7 @@ const DEFAULT_GRACE_MS = 30_000;
 /** Time before SIGKILL that is kept for writing the error, ms. */
 const RESERVED_MS = 5_000;
 
-/** The pod was told to end, and the task went on. */
+/** The pod is being terminated, and the task continued. */
 class Terminated extends Error {
   override readonly name = "Terminated";
 }
@@ -65,7 +65,7 @@ export class Lifetime {
 
   readonly #onTerminate = (): void => {
     if (this.#abort.signal.aborted) return;
-    this.#abort.abort(new Terminated("the pod was told to end (SIGTERM)"));
+    this.#abort.abort(new Terminated("the pod is being terminated (SIGTERM)"));
     const waitMs = Math.max(0, this.#graceMs - RESERVED_MS);
     this.#timer = setTimeout(() => this.#interrupted.reject(new Terminated(`the task did not end within ${waitMs} ms of SIGTERM`)), waitMs);
     this.#timer.unref();

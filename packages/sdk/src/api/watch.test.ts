@@ -37,7 +37,7 @@ test("an execution is followed on a server without streams", async () => {
   await expect(execution.wait()).rejects.toMatchObject({ kind: "USER", code: "USER:Boom", node: "n0", message: /it broke/ });
 });
 
-test("an execution that does not exist is told, not asked for again", async () => {
+test("an execution that does not exist is reported without another request", async () => {
   const endpoint = await gateway(() => 404);
   await expect(connect({ endpoint }).untyped.execution("e1").wait()).rejects.toMatchObject({ name: "RestError", code: 5 });
 });

@@ -17,7 +17,10 @@ const MSGPACK_ANNOTATION: JsonObject = { "cache-key-metadata": { "serialization-
 
 const types = new WeakMap<AnyType, LiteralType>();
 
-/** Returns the LiteralType of a type, in the form that flytekit writes. Do not change it. */
+/**
+ * Returns the LiteralType of a type, in the form that flytekit writes. Callers must not modify it:
+ * it is cached.
+ */
 export function literalTypeOf(type: AnyType): LiteralType {
   const known = types.get(type);
   if (known !== undefined) return known;

@@ -22,7 +22,7 @@ export interface LaunchPlanSettings {
   readonly defaults?: Readonly<Record<string, unknown>>;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly schedule?: Schedule;
-  /** Activated when it is registered with `--activate`, or at once when true. */
+  /** True: `flyte-ts register --activate` activates the launch plan. Default false. */
   readonly active?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

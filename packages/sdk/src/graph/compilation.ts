@@ -44,7 +44,7 @@ export class Compilation {
   constructor(
     readonly registration: Registration,
     private readonly build: (definition: WorkflowDefinition, compilation: Compilation) => BuiltWorkflow,
-    /** Names entities that are neither exported nor named after their place, for local runs. */
+    /** Accepts entities that are neither exported nor named explicitly, for local runs. */
     private readonly lenient = false,
   ) {}
 

@@ -28,7 +28,7 @@ function read(bytes: Uint8Array, offset: number, depth: number): readonly [Plain
     case "binary":
       return [bytes.slice(head.next - head.size, head.next), head.next];
     case "extension":
-      throw new MsgpackError(`the extension of msgpack at ${offset} has no counterpart`);
+      throw new MsgpackError(`the MessagePack extension at byte ${offset} is not supported`);
     case "array":
       return readArray(bytes, head, depth);
     case "map":

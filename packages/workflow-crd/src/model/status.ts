@@ -17,25 +17,32 @@ export interface WorkflowStatus {
   error?: ExecutionErrorJson;
   /** Version of the naming scheme of nodes; always 1. */
   defVersion?: number;
-  /** Ours: number of events published so far, so that their order survives a restart. */
+  /**
+   * Extension of flyte-ts: number of events published so far, so that their order survives a
+   * restart.
+   */
   eventSequence?: number;
   /**
-   * Ours: minimum status version of builds that act on it. Absent when every build may: unknown
+   * Extension of flyte-ts: minimum status version of builds that act on it. Absent when every
+   * build may: unknown
    * fields are kept. See docs/guides/upgrade.md.
    */
   requires?: number;
-  /** Ours: the id of the node whose failure made the workflow fail. */
+  /** Extension of flyte-ts: the id of the node whose failure made the workflow fail. */
   failedNode?: string;
-  /** Ours: reason of the abort in progress. */
+  /** Extension of flyte-ts: reason of the abort in progress. */
   abortReason?: string;
-  /** Ours: the last published blocker of the execution; empty once there is none. */
+  /**
+   * Extension of flyte-ts: the last published blocker of the execution; empty once there is none.
+   */
   notice?: string;
   /**
-   * Ours: references to the statuses of nodes when they are too large for the resource;
+   * Extension of flyte-ts: references to the statuses of nodes when they are too large for the
+   * resource;
    * `nodeStatus` is then absent.
    */
   slices?: SliceRoot;
-  /** Ours: beside `slices`, number of nodes by phase, for people. */
+  /** Extension of flyte-ts: beside `slices`, number of nodes by phase, for people. */
   nodeCounts?: Record<string, number>;
 }
 
@@ -94,28 +101,32 @@ export interface NodeStatus {
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
   error?: ExecutionErrorJson;
-  /** Ours: outputs by value (protobuf LiteralMap, base64), for dependents that have not run yet. */
+  /**
+   * Extension of flyte-ts: outputs by value (protobuf LiteralMap, base64), for dependents that
+   * have not run yet.
+   */
   outputs?: string;
   /**
-   * Ours: URI of outputs too large to pass by value; absent when they are in the folder of the
+   * Extension of flyte-ts: URI of outputs too large to pass by value; absent when they are in the
+   * folder of the
    * node's own attempt.
    */
   outputUri?: string;
-  /** Ours: earliest start of the next attempt. */
+  /** Extension of flyte-ts: earliest start of the next attempt. */
   retryAt?: string;
   /**
-   * Ours, on a terminal node, until admin has recorded the execution's end: the node's catalog
-   * result.
+   * Extension of flyte-ts, on a terminal node until admin has recorded the execution's end: the
+   * node's catalog result.
    */
   catalog?: CatalogStatusJson;
   /**
-   * Ours, on a terminal node, until admin has recorded the execution's end: name of the execution
-   * that it started.
+   * Extension of flyte-ts, on a terminal node until admin has recorded the execution's end: name
+   * of the execution that it started.
    */
   childExecution?: string;
   /**
-   * Ours, on a terminal node, until admin has recorded the execution's end: URI of its deck;
-   * without a scheme, below the folder of the attempt.
+   * Extension of flyte-ts, on a terminal node until admin has recorded the execution's end: URI of
+   * its deck; without a scheme, below the folder of the attempt.
    */
   deckUri?: string;
 }

@@ -9,6 +9,6 @@ export interface ClustersDeps extends RegistryDeps {
   readonly clusters: readonly Cluster[];
   /** Observed health of their APIs; default: all healthy. */
   readonly health?: ClusterHealth;
-  /** Plugin services that this process hears; default: none. */
+  /** Plugin services whose heartbeats this process receives; default: none. */
   readonly plugins?: PluginServices;
 }

@@ -6,7 +6,7 @@ const ORIGIN = "http://console";
 const PAGE = "/console/projects/p/domains/d/executions/e%201";
 const TABLE = "/api/v1/watch/node_table/p/d/e%201";
 
-/** Worker that records what it is told, and answers when the test lets it. */
+/** Worker that records its messages, and answers when the test permits it. */
 class RecordingWorker {
   static started: RecordingWorker[] = [];
   readonly received: PageMessage[] = [];

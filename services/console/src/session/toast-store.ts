@@ -8,7 +8,7 @@ export interface Toast {
   readonly link?: { readonly text: string; readonly to: string } | undefined;
 }
 
-/** Results of acts that are told at the edge of the page. */
+/** Results of actions, shown as toasts at the edge of the page. */
 export interface ToastStore {
   get(): readonly Toast[];
   show(toast: Omit<Toast, "id">): void;

@@ -95,7 +95,7 @@ test("a failure before the first message is an HTTP status, and a later one the 
 
 test("the headers of a stream without messages are sent at once", async () => {
   const closed = new AbortController();
-  // A keepalive, which would bring them too, comes after 15 s.
+  // The first keepalive would deliver the headers too, but only after 15 s.
   const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(12_000)]);
   const answer = await fetch(urlOf("silent"), { headers: { accept }, signal });
   expect(answer.status).toBe(200);

@@ -43,7 +43,7 @@ test("a webhook gets a signed event, a mail address a mail", async () => {
   expect(mails.mails).toHaveLength(1);
 });
 
-test("the reason why a receiver does not accept it is told", async () => {
+test("the response contains the reason why a receiver does not accept the message", async () => {
   answer = { status: 410, body: "gone" };
   expect(await sender.send({ ...SCOPE, receiver: "webhook:ops" })).toMatch(/410: gone/);
   expect(await sender.send({ ...SCOPE, receiver: "webhook:missing" })).toMatch(/no webhook named "missing"/);

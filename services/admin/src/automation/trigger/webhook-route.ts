@@ -90,7 +90,7 @@ async function receive(deps: WebhookDeps, { name, header, body }: Received): Pro
   if (delivery === undefined || !isSigned(delivery, body, await secretsOf(deps, found))) return UNAUTHORIZED;
   const now = deps.clock().getTime() / 1000;
   if (delivery.timestamp !== undefined && Math.abs(now - delivery.timestamp) > toleranceSeconds) {
-    return errorResponse(401, `the webhook's time is more than ${toleranceSeconds} s from ours`);
+    return errorResponse(401, `the webhook's time is more than ${toleranceSeconds} s from the server's time`);
   }
   if (isPing(source.value.scheme, header)) return { status: 200, body: { pong: true } };
   if (!found.active) return errorResponse(409, "the trigger is paused");

@@ -122,7 +122,7 @@ test("a delivery is refused without a signature before its body is read, and whe
   expect((await fetch(`http://127.0.0.1:${world.served.port}${path}`)).status).toBe(405);
   for (const seconds of [-301, 301]) {
     const answer = await send({ at: new Date(now.getTime() + seconds * 1_000) });
-    expect(answer).toMatchObject({ status: 401, body: { error: "the webhook's time is more than 300 s from ours" } });
+    expect(answer).toMatchObject({ status: 401, body: { error: "the webhook's time is more than 300 s from the server's time" } });
   }
   expect((await send({ at: new Date(now.getTime() - 299_000), id: "old" })).status).toBe(202);
   expect((await send({ body: JSON.stringify({ data: { x: 1 }, more: "x".repeat(2_000) }) })).status).toBe(413);

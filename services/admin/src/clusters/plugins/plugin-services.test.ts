@@ -42,7 +42,7 @@ test("a service has the task types of all its replicas, and each replica its loa
   ]);
 });
 
-test("services of several data planes are told apart", () => {
+test("services of several data planes are distinguished", () => {
   hear({ taskTypes: ["python-task"] });
   hear({ taskTypes: ["python-task"] }, { cluster: "east.1" });
   hear({ name: "plugin-echo", taskTypes: ["echo"] }, { cluster: "east.1" });

@@ -13,7 +13,7 @@ describe("workflow phases", () => {
   const open = [Workflow.UNDEFINED, Workflow.QUEUED, Workflow.RUNNING, Workflow.SUCCEEDING, Workflow.FAILING];
   const ended = [Workflow.SUCCEEDED, Workflow.FAILED, Workflow.ABORTED, Workflow.TIMED_OUT];
 
-  test.each(ended)("%i is never left, and its repetition is distinguished", (phase) => {
+  test.each(ended)("a terminal phase (%i) accepts no other phase, and its repetition is recognized", (phase) => {
     for (const next of values(Workflow)) {
       // QUEUED never counts as a repetition, but no phase here is QUEUED.
       expect(workflowTransition(phase, next)).toBe<Transition>(next === phase ? "repeated" : "ended");
@@ -68,7 +68,7 @@ describe("task phases", () => {
     expect(taskTransition(at(Task.RUNNING, 3), at(Task.QUEUED, 0))).toBe<Transition>("apply");
   });
 
-  test.each([Task.SUCCEEDED, Task.FAILED, Task.ABORTED])("%i is never left", (phase) => {
+  test.each([Task.SUCCEEDED, Task.FAILED, Task.ABORTED])("a terminal phase (%i) accepts no other phase", (phase) => {
     for (const next of values(Task).filter((other) => other !== phase))
       expect(taskTransition(at(phase), at(next, 9))).toBe<Transition>("ended");
     expect(taskTransition(at(phase), at(phase))).toBe<Transition>("repeated");

@@ -79,7 +79,7 @@ test("an end that was inferred has its reason", async () => {
   expect((await groupsOf()).groups).toMatchObject([{ code: "EndNotReported", message: "the resource is gone", kind: Kind.SYSTEM }]);
 });
 
-test("groups, nodes of a group and messages are limited, and a limit that is reached is told", async () => {
+test("groups, nodes of a group and messages are limited, and a limit that is reached is reported", async () => {
   const error = (message: string) => Buffer.from(toBinary(ExecutionErrorSchema, create(ExecutionErrorSchema, { code: "C", message })));
   await database.db.query({
     text: `INSERT INTO node_executions (execution_id, node_id, revision, phase, phase_order, first_ns, first_order, started_order, updated_ns,

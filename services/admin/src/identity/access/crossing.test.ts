@@ -93,8 +93,8 @@ const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [/^(Get|List)\w+ \S*\.?task_id$/, "it is the execution that is asked for; the task is a part of the attempt's name"],
   [/^CreateTaskEvent event\.task_id$/, "a workflow may run another project's tasks"],
   [/^CreateNodeEvent event\.(target_entity|parent_task_metadata\.id\.task_id)$/, "the same"],
-  [/^CreateNodeEvent event\.task_node_metadata\.dynamic_workflow\./, "what is made at run time, too; it is kept as it was told"],
-  [/^CreateNodeEvent event\.task_node_metadata\.catalog_key\./, "whose outputs were taken over is shown as it was told, and not looked up"],
+  [/^CreateNodeEvent event\.task_node_metadata\.dynamic_workflow\./, "what is made at run time, too; it is stored as reported"],
+  [/^CreateNodeEvent event\.task_node_metadata\.catalog_key\./, "whose outputs were taken over is shown as reported, and not looked up"],
 ];
 
 test("no call reaches another project through references in its request", async () => {

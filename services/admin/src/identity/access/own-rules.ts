@@ -108,16 +108,16 @@ export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writeRul
 
 const triggerScope = ({ id }: { id?: TriggerId }): Scope => projectScope(id);
 
-/** The author of a trigger needs the permissions for its firings. */
-const asMade = writeRule(
+/** Requires of the author of a trigger the permissions for the executions that it starts. */
+const writeTriggerRule = writeRule(
   "contributor",
   ({ trigger }: { trigger?: Trigger }) => projectScope(trigger?.id),
   ({ trigger }) => (trigger === undefined ? [] : triggerPermissions(trigger)),
 );
 
 export const triggerRules: RulesOf<typeof TriggerService> = {
-  createTrigger: asMade,
-  updateTrigger: asMade,
+  createTrigger: writeTriggerRule,
+  updateTrigger: writeTriggerRule,
   setTriggerState: writeRule("contributor", triggerScope),
   deleteTrigger: writeRule("contributor", triggerScope),
   rotateTriggerSecret: writeRule("contributor", triggerScope),

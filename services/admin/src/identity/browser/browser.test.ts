@@ -87,7 +87,7 @@ test.each<[string, Record<string, string>, number]>([
   expect(answer.status).toBe(status);
 });
 
-test("with the cookie, a change with neither header is told which header it needs", async () => {
+test("with the cookie, the response to a change with neither header names the header that it needs", async () => {
   const answer = await change(cookieOf(await signedIn()), {});
   expect(await answer.json()).toMatchObject({ code: 7, message: expect.stringContaining("needs the header Origin") as string });
 });

@@ -18,7 +18,7 @@ export async function checkDistinct(tx: Queryable, id: string, config: Config): 
   for (const identifier of existing) {
     const namespace = commonNamespace(id, identifier, config);
     if (namespace !== undefined)
-      throw invalidArgument(`invalid project id [${id}]: its namespace [${namespace}] is one of project [${identifier}]`);
+      throw invalidArgument(`invalid project id [${id}]: project [${identifier}] already has its namespace [${namespace}]`);
   }
 }
 

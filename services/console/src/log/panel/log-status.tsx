@@ -11,7 +11,7 @@ interface LogStatusProps {
   readonly live: LiveState | undefined;
 }
 
-/** A screen reader hears of new lines at most this often, ms. */
+/** Minimum interval between announcements of new lines to a screen reader, ms. */
 const SPEAK_MS = 2_000;
 
 /** Number of lines, and the state of the stream. */

@@ -100,7 +100,7 @@ test("the reason of the server is passed on when there is no log", async () => {
   expect(log.failure.get()).toEqual({ code: 5, message: "its pod was deleted" });
 });
 
-test("a malformed expression is told", () => {
+test("a malformed expression is reported", () => {
   const { log } = connect([]);
   log.setQuery({ text: "(", isRegex: true });
   expect(log.search.get()).toMatchObject({ count: 0, isDone: true, problem: expect.stringContaining("Unterminated") as string });

@@ -6,7 +6,7 @@ import type { LogLine } from "./protocol.js";
 const utf8 = new TextEncoder();
 const textOf = (at: number): string => `step ${at}`;
 
-/** A log with a line each second, which is read in turn, and its tail as the page is told of it. */
+/** A log with a line each second, read page by page, and the tail that the page receives. */
 function start({ from, to, hasTimes = true }: { readonly from: number; readonly to: number; readonly hasTimes?: boolean }) {
   const told: (readonly LogLine[] | undefined)[] = [];
   const store = new LineStore();

@@ -103,7 +103,7 @@ test("connections that break, resume and repeat give the table of a complete rea
   );
 });
 
-test("new rows, replaced rows and moves are told apart", () => {
+test("new rows, replaced rows and moves are distinguished", () => {
   const table = new NodeTable();
   const texts = new ConnectionTexts(table);
   const apply = (...rows: NodeRow[]) => applyChunk(table, texts, readChunk(encodeChunk(rows)));

@@ -14,7 +14,10 @@ import { serviceState } from "./service-state.js";
 /** The state of a service is worked out again this often, ms. */
 const STATE_MS = 5_000;
 
-/** Plugin services that the serving replica of admin hears, with the oldest request of each. */
+/**
+ * Plugin services whose heartbeats the serving replica of admin receives, with the oldest request
+ * of each.
+ */
 export function PluginServicesCard() {
   const { data } = useQuery(clustersQuery(useApp()));
   const nowMs = useNow(STATE_MS);

@@ -184,7 +184,7 @@ describe("a spare equals a new process", { timeout: 120_000 }, () => {
     expect(withoutStack(await spareOutcome(task))).toEqual(cold);
   });
 
-  test("when it is told to end, and when it does not", async () => {
+  test("when it receives SIGTERM, and when it ignores it", async () => {
     await spareOutcome("print");
     const handling = launch("handle");
     await expect.poll(() => log(handling), { timeout: 20_000 }).toContain("waiting");

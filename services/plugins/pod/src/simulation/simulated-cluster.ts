@@ -79,7 +79,7 @@ export class SimulatedCluster implements KubeClient {
     return [...this.pods.values()][0];
   }
 
-  /** The pod of an attempt, also one that the attempt took. */
+  /** Returns the pod of an attempt, also a warm pod that the attempt was assigned to. */
   podOf(attempt: string): Pod | undefined {
     return this.pods.get(attempt) ?? [...this.pods.values()].find((pod) => podAttemptKey(pod) === attempt);
   }

@@ -160,7 +160,7 @@ function keepsChildStatuses({ status }: RuntimeNode): boolean {
   return status.subNodeStatus !== undefined;
 }
 
-/** Ids from the root. */
+/** Returns the ids of the nodes from the root of the graph to this node. */
 function idsOf(node: RuntimeNode): string[] {
   const { owner } = node.scope;
   if (owner === undefined) return [node.id];

@@ -13,8 +13,9 @@ type Kind = (typeof SHOWN_KINDS)[number]["kind"];
 
 interface Part {
   readonly kind: Kind;
-  /** Executions below and up to its upper end. */
+  /** Number of executions below this part of the bar. */
   readonly from: number;
+  /** The same, with the executions of this part. */
   readonly to: number;
 }
 

@@ -41,7 +41,7 @@ export async function stopJob<Job extends JsonObject>(job: Job, options: StopJob
   if (api.stopsBeforeRead === true && !stopSent) await stop();
   for (let readings = 0; ; readings++) {
     const [reading] = await api.read([current], { stopping: true });
-    if (reading === undefined) throw new Error(`${api.id} answered for no job`);
+    if (reading === undefined) throw new Error(`${api.id} returned no state of the job`);
     if (reading.kind === "failed") {
       if (reading.error.kind === "missing") return aborted;
       throw reading.error;
