@@ -34,6 +34,14 @@ describe("a circuit breaker", () => {
     }
   });
 
+  it("admits another call at once when the admitted one is not made", async () => {
+    const { breaker, clock } = open();
+    await clock.advance(1_000);
+    expect([breaker.admit(), breaker.admit()]).toEqual([0, 1_000]);
+    breaker.withdraw();
+    expect([breaker.admit(), breaker.isOpen]).toEqual([0, true]);
+  });
+
   it("closes with the first answer, and begins with short pauses again", async () => {
     const { breaker, clock } = open(6);
     await clock.advance(5_000);

@@ -56,7 +56,7 @@ export class CircuitBreaker {
 
   /**
    * Admits a call: 0, or the delay after which to ask again, ms. The result of an admitted call has
-   * to be reported, for it may be the one that tests the endpoint.
+   * to be reported, or the admission withdrawn, for it may be the one that tests the endpoint.
    */
   admit(): number {
     if (!this.isOpen) return 0;
@@ -65,6 +65,11 @@ export class CircuitBreaker {
     if (this.#probing) return this.#options.probeMs;
     this.#probing = true;
     return 0;
+  }
+
+  /** Withdraws the admission of a call that was not made: another may test the endpoint. */
+  withdraw(): void {
+    this.#probing = false;
   }
 
   /** Records an answer of the endpoint, also one that is an error of the call itself. */

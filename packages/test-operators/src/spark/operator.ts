@@ -11,11 +11,15 @@ export interface SparkOperatorOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
   readonly submit: Submit;
+  /**
+   * Wait after the first failed submission, ms; after the second it is twice as long, and so on.
+   * Default: 5 s.
+   */
+  readonly submissionRetryMs?: number;
 }
 
 /** Ends of an application: nothing follows them. */
 const ENDED: ReadonlySet<string> = new Set(["COMPLETED", "FAILED"]);
-/** Wait after the first failed submission, ms; after the second it is twice as long, and so on. */
 const SUBMISSION_RETRY_MS = 5_000;
 /** Submissions at a time, and reconciliations; more would time out at a busy API server. */
 const CONCURRENCY = 16;
@@ -27,7 +31,7 @@ const CALL_RETRY = { initialMs: 200, maxMs: 5_000, jitter: 0.5, isRetryable: isT
  * `status.applicationState`, with the states, names and labels of the real one. An application runs
  * once.
  */
-export function startSparkOperator({ client, logger, submit }: SparkOperatorOptions) {
+export function startSparkOperator({ client, logger, submit, submissionRetryMs = SUBMISSION_RETRY_MS }: SparkOperatorOptions) {
   const stopping = new AbortController();
   const submissions = new Semaphore(CONCURRENCY);
   const calls = new Semaphore(CONCURRENCY);
@@ -67,7 +71,7 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
       const last = attempt > retries;
       await setState(application, last ? "FAILED" : "SUBMISSION_FAILED", end.error, { submissionAttempts: attempt });
       if (last) return;
-      await sleep(SUBMISSION_RETRY_MS * attempt, undefined, { signal: stopping.signal });
+      await sleep(submissionRetryMs * attempt, undefined, { signal: stopping.signal });
       await removeDriver(application);
     }
   }
@@ -75,8 +79,8 @@ export function startSparkOperator({ client, logger, submit }: SparkOperatorOpti
   /** A submission may fail after it has created the driver's pod, whose name the next one needs. */
   async function removeDriver(application: SparkApplication): Promise<void> {
     const driver = { namespace: application.metadata.namespace, name: driverNameOf(application) };
-    await client.delete(PODS, driver);
-    while ((await client.get(PODS, driver)) !== undefined) await sleep(100, undefined, { signal: stopping.signal });
+    await call(() => client.delete(PODS, driver));
+    while ((await call(() => client.get(PODS, driver))) !== undefined) await sleep(100, undefined, { signal: stopping.signal });
   }
 
   function isCurrent({ metadata: { namespace, name, uid } }: SparkApplication): boolean {

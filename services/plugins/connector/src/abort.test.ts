@@ -34,6 +34,23 @@ test("a creation in progress is awaited, and its job deleted", async () => {
   expect(job()?.isDeleted).toBe(true);
 });
 
+test.each([true, false])("an idempotent creation without an answer may have made a job (known to this process: %s)", async (isKnown) => {
+  const settings = { endpoints: [{ name: "toys", address: "toys:1", idempotentTaskTypes: ["toy"] }] };
+  stage = await Stage.start({ settings });
+  stage.toys.onCreated = () => {
+    throw new RpcError(Code.DEADLINE_EXCEEDED, "cut off");
+  };
+  await stage.send(stage.request());
+  stage.toys.onCall = failCall("CreateTask", Code.UNAUTHENTICATED);
+  if (!isKnown) {
+    await stage.restart();
+    await stage.send(stage.request());
+  }
+  await stage.clock.advance(2_000);
+  await abort();
+  expect(stage.history.at(-1)).toMatch(/^ABORTED .*may have created a job/);
+});
+
 test("the end of a deleted task is awaited", async () => {
   await stage.send(stage.request());
   stage.toys.deleteStops = false;

@@ -4,7 +4,7 @@ import { State } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { integerLiteral } from "./literals.fixture.js";
 import { Stage } from "./stage.fixture.js";
 
@@ -119,6 +119,27 @@ describe("CreateTask", () => {
     await stage.clock.advance(MINUTE);
     expect(job()?.starts).toBe(2);
     expect(stage.last?.event?.phase).toBe(Phase.RUNNING);
+  });
+
+  test("reads the inputs of few attempts while the connector is away, and each starts when it is back", async () => {
+    const limits = { concurrentCalls: 3 };
+    stage = await Stage.start({ settings: { endpoints: [{ name: "toys", address: "toys:1", limits }] } });
+    const reads = vi.spyOn(stage.store, "get");
+    const inputReads = () => reads.mock.calls.filter(([uri]) => uri.endsWith("inputs.pb")).length;
+    stage.toys.onCall = fail(Code.UNAVAILABLE, "away", { notSent: true });
+    for (let index = 0; index < 50; index++) {
+      const inputUri = `s3://bucket/n${index}/inputs.pb`;
+      await stage.store.put(inputUri, new Uint8Array());
+      await stage.send(stage.numbered(index, "toy", { inputUri, inputsWritten: true, inputs: undefined as never }));
+    }
+    await stage.clock.advance(10 * MINUTE);
+    // A pause of the circuit lasts half a minute, and each lets one call through.
+    expect(inputReads()).toBeLessThan(50);
+    const away = inputReads();
+    stage.toys.onCall = () => undefined;
+    await stage.clock.advance(MINUTE);
+    expect(inputReads() - away).toBe(50);
+    expect([...stage.toys.jobs.values()].map(({ starts }) => starts)).toEqual(Array.from({ length: 50 }, () => 1));
   });
 
   test.each([

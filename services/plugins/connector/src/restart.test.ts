@@ -46,6 +46,35 @@ test("an answer that an earlier process did not report fails the attempt for a r
   expect(stage.toys.calls).not.toContain("ExecuteTaskSync");
 });
 
+test("a restart while the connector is away leaves no attempt whose job may exist", async () => {
+  const stage = await Stage.start();
+  stage.toys.onCall = (name) => {
+    if (name === "CreateTask") throw new RpcError(Code.UNAVAILABLE, "away", { notSent: true });
+  };
+  await stage.send(stage.request());
+  expect(stage.history).toEqual([expect.stringMatching(/^WAITING_FOR_RESOURCES .*away$/)]);
+  await stage.restart();
+  stage.toys.onCall = () => undefined;
+  await stage.send(stage.request());
+  await stage.clock.advance(2_000);
+  expect(job(stage)?.starts).toBe(1);
+  expect(stage.end.phase).toBe("RUNNING");
+});
+
+test("a restart while creations wait for their turn leaves no attempt whose job may exist", async () => {
+  const stage = await Stage.start({
+    settings: { endpoints: [{ name: "toys", address: "toys:1", limits: { callsPerSecond: 0.02, burst: 1 } }] },
+  });
+  const requests = [0, 1, 2].map((index) => stage.numbered(index));
+  for (const request of requests) await stage.send(request);
+  expect(stage.toys.jobs.size).toBe(1);
+  await stage.restart();
+  for (const request of requests) await stage.send(request);
+  await stage.clock.advance(600_000);
+  expect([...stage.toys.jobs.values()].map(({ starts }) => starts)).toEqual([1, 1, 1]);
+  expect(stage.history.filter((line) => line.startsWith("FAILED"))).toEqual([]);
+});
+
 test("a created task goes on without its event, by the record", async () => {
   const stage = await Stage.start();
   await stage.send(stage.request());

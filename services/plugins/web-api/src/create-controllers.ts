@@ -96,9 +96,10 @@ function controllerOf<Job extends JsonObject>(
   const { readers, outageMs, stopTimeoutMs } = deps.config;
   const maxPendingCreates = Math.max(1, Math.round(config.rates.writesPerSecond * MAX_CREATE_WAIT_SECONDS));
   const settings: FrameSettings = { limits: config.limits, poll: config.poll, readers, outageMs, stopTimeoutMs, maxPendingCreates };
-  const { records, clock, random, logger } = deps;
+  const { records, clock, random, logger, metrics } = deps;
+  const onAbandoned = () => metrics?.abandoned.inc({ api: api.id });
   // The cast is safe: a controller's jobs come from `parseJob` and `prepare` of its own API.
-  return new JobController({ api: api as unknown as WebApi<JsonObject>, endpoint, settings, records, clock, random, logger });
+  return new JobController({ api: api as unknown as WebApi<JsonObject>, endpoint, settings, records, clock, random, logger, onAbandoned });
 }
 
 function endpointOf(api: string, { rates }: ApiConfig, { clock, random, metrics }: ControllerDeps): Endpoint {

@@ -20,11 +20,9 @@ export class LiveAttempt {
    */
   request: TaskRequest;
   status: TaskStatus;
-  /**
-   * True once this process has started to create the task, after the creation record was written.
-   */
+  /** True while a record says that this process creates the task. */
   hasBegun = false;
-  /** CreateTask or ExecuteTaskSync ended without a known result. */
+  /** A call of this process, or of an earlier one, may have created a task without a known id. */
   isCreationUnknown = false;
   /** Number of GetTask calls since the creation, or since a restart. */
   polls = 0;

@@ -70,6 +70,39 @@ describe("the circuit of an endpoint", () => {
     expect(connector.calls).toHaveLength(20);
   });
 
+  test("prepares a call at its turn, and not while the connector is away", async () => {
+    let prepared = 0;
+    const { run, ...turn } = ask;
+    const prepareAndSend = () =>
+      endpoint
+        .turn(turn, (send) => {
+          prepared++;
+          return send(run);
+        })
+        .catch(() => undefined);
+    for (let i = 0; i < 20; i++) await prepareAndSend();
+    expect(prepared).toBe(5);
+  });
+
+  test("gives the turn to another call when the preparation fails", async () => {
+    for (let i = 0; i < 5; i++) await failure();
+    await clock.advance(30_000);
+    await expect(endpoint.turn(ask, () => Promise.reject(new Error("no inputs")))).rejects.toThrow("no inputs");
+    isAway = false;
+    expect(await failure()).toBeUndefined();
+  });
+
+  test("does not send a call that became obsolete during its preparation", async () => {
+    isAway = false;
+    let isObsolete = false;
+    const turn = endpoint.turn({ ...ask, isObsolete: () => isObsolete }, (send) => {
+      isObsolete = true;
+      return send(ask.run);
+    });
+    await expect(turn).rejects.toMatchObject({ withoutEffect: true });
+    expect(connector.calls).toEqual([]);
+  });
+
   test("drops a call that is obsolete at its turn", async () => {
     isAway = false;
     await expect(endpoint.call({ ...ask, isObsolete: () => true })).rejects.toMatchObject({ withoutEffect: true });

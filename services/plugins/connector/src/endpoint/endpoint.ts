@@ -20,16 +20,23 @@ export interface EndpointDeps {
   }) => void;
 }
 
-export interface EndpointCall<T> {
+/** A call that waits for its turn. */
+export interface CallTurn {
   /** Name of the RPC. */
   readonly name: string;
   readonly lane: Lane;
-  readonly run: (calls: ConnectorCalls) => Promise<T>;
   /** Evaluated when the call's turn comes; true drops the call. */
   readonly isObsolete?: () => boolean;
   /** True: the deadline is that of the task, so exceeding it says nothing about the endpoint. */
   readonly isLong?: boolean;
 }
+
+export interface EndpointCall<T> extends CallTurn {
+  readonly run: (calls: ConnectorCalls) => Promise<T>;
+}
+
+/** Sends the call whose turn it is. @throws CallFailure */
+export type Send = <T>(run: (calls: ConnectorCalls) => Promise<T>) => Promise<T>;
 
 /**
  * One address of connectors with its own limits, so that a slow or unreachable endpoint delays no
@@ -75,15 +82,32 @@ export class Endpoint {
    *
    * @throws CallFailure
    */
-  async call<T>(call: EndpointCall<T>): Promise<T> {
-    this.#refuseWhileOpen(call.name);
-    return this.#limiter.run(call.lane, async () => {
-      if (call.isObsolete?.() === true) {
-        throw new CallFailure(`${call.name} is no longer needed`, { kind: "unavailable", withoutEffect: true });
-      }
+  call<T>({ run, ...turn }: EndpointCall<T>): Promise<T> {
+    return this.turn(turn, (send) => send(run));
+  }
+
+  /**
+   * Waits until the limits allow a call, and lets `act` prepare and send it. While the connector is
+   * away, few calls get a turn, so that little is prepared in vain.
+   *
+   * @throws CallFailure, and what `act` throws
+   */
+  async turn<T>(turn: CallTurn, act: (send: Send) => Promise<T>): Promise<T> {
+    this.#refuseWhileOpen(turn.name);
+    return this.#limiter.run(turn.lane, async () => {
+      refuseObsolete(turn);
       const delayMs = this.#breaker.admit();
-      if (delayMs > 0) throw this.#away(call.name, delayMs);
-      return this.#observed(call);
+      if (delayMs > 0) throw this.#away(turn.name, delayMs);
+      let isSent = false;
+      try {
+        return await act((run) => {
+          refuseObsolete(turn);
+          isSent = true;
+          return this.#observed({ ...turn, run });
+        });
+      } finally {
+        if (!isSent) this.#breaker.withdraw();
+      }
     });
   }
 
@@ -136,4 +160,8 @@ export class Endpoint {
       throw failure;
     }
   }
+}
+
+function refuseObsolete({ name, isObsolete }: CallTurn): void {
+  if (isObsolete?.() === true) throw new CallFailure(`${name} is no longer needed`, { kind: "unavailable", withoutEffect: true });
 }

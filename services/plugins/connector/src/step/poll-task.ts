@@ -12,6 +12,14 @@ import { pollDelay } from "./poll-delay.js";
 import { FAILED_CODE, waitForConnector } from "./step-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
+/** Continues a task that an earlier process created. */
+export function adopt(attempt: LiveAttempt, task: CreatedTask, context: StepContext): Promise<StepResult> {
+  attempt.onCreated(task, context.clock.elapsed());
+  const endpoint = context.endpoints.get(task.endpoint);
+  if (endpoint !== undefined) attempt.occupySlot(endpoint);
+  return pollTask(attempt, task, context);
+}
+
 /** Reads the state of a created task from its connector. */
 export async function pollTask(attempt: LiveAttempt, task: CreatedTask, context: StepContext): Promise<StepResult> {
   const endpoint = context.endpoints.get(task.endpoint);

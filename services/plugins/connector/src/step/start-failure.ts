@@ -1,24 +1,9 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { TaskExecutionMetadataSchema } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { CallFailure } from "../endpoint/call-failure.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { FAILED_CODE, waitForConnector } from "./step-failure.js";
 import type { StepContext, StepResult } from "./step.js";
-
-/** A task that is ready to be created. */
-export interface TaskCreation {
-  readonly endpoint: Endpoint;
-  readonly request: {
-    readonly inputs: LiteralMap;
-    readonly template: TaskTemplate;
-    readonly outputPrefix: string;
-    readonly taskExecutionMetadata: MessageInitShape<typeof TaskExecutionMetadataSchema>;
-  };
-}
 
 /** Failure of a call whose effect is unknown: a job may exist that no id refers to. */
 export function creationUnknown(attempt: LiveAttempt, why: string): RetryableFailure {
@@ -42,8 +27,10 @@ export function resultOfStartFailure(
   const { message } = failure;
   switch (failure.kind) {
     case "unavailable":
-      if (failure.withoutEffect || endpoint.isIdempotent(attempt.taskType)) return waitForConnector(attempt, failure, context);
-      throw creationUnknown(attempt, message);
+      if (failure.withoutEffect) return waitForConnector(attempt, failure, context);
+      if (!endpoint.isIdempotent(attempt.taskType)) throw creationUnknown(attempt, message);
+      attempt.isCreationUnknown = true;
+      return waitForConnector(attempt, failure, context);
     case "invalid":
     case "missing":
       throw new PermanentFailure({ code: FAILED_CODE, message });

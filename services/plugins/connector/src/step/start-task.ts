@@ -3,16 +3,13 @@ import { PermanentFailure } from "@flyte-ts/task-plugin";
 import { findRoute, type Route } from "../discovery/routes.js";
 import { CallFailure } from "../endpoint/call-failure.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import { taskInputs } from "../task/task-inputs.js";
-import { taskMetadata } from "../task/task-metadata.js";
-import { taskTemplate } from "../task/task-template.js";
-import type { CreatedTask, RecordedTask } from "../record/created-task.js";
+import type { CreatedTask } from "../record/created-task.js";
 import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
+import { callToStart, type StartCall } from "./call-to-start.js";
 import { pollDelay } from "./poll-delay.js";
-import { pollTask } from "./poll-task.js";
+import { adopt } from "./poll-task.js";
 import { runSyncTask } from "./run-sync-task.js";
-import { creationUnknown, resultLost, resultOfStartFailure, type TaskCreation } from "./start-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
 /** Delay before the next try without a change of routes or slots, ms. */
@@ -35,35 +32,7 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
     }
     attempt.occupySlot(endpoint);
   }
-  const inputs = await taskInputs(attempt.request, context.store);
-  const template = await taskTemplate(attempt.request, inputs, context.store);
-  const earlier = attempt.hasBegun ? undefined : await beginCreation(attempt, context);
-  if (earlier === "stopped") return { status: { phase: "ABORTED" } };
-  if (typeof earlier === "object") return adopt(attempt, earlier, context);
-  if (earlier !== undefined && !endpoint.isIdempotent(attempt.taskType)) {
-    throw earlier === "ended" ? resultLost() : creationUnknown(attempt, "an earlier process ended meanwhile");
-  }
-  attempt.hasBegun = true;
-  const request = {
-    inputs,
-    template,
-    outputPrefix: attempt.source.outputPrefix,
-    taskExecutionMetadata: taskMetadata(attempt.request),
-  };
-  return route.isSync ? runSyncTask(attempt, { endpoint, request }, context) : createTask(attempt, { endpoint, request }, context);
-}
-
-/** Records that the creation begins. Returns the task of the attempt's earlier record instead. */
-async function beginCreation({ request, ownerUid }: LiveAttempt, { records }: StepContext): Promise<RecordedTask | undefined> {
-  return (await records.begin(request, { task: "begun", attempt: recordedAttempt(request, ownerUid) }))?.task;
-}
-
-/** Continues a task that an earlier process created. */
-export function adopt(attempt: LiveAttempt, task: CreatedTask, context: StepContext): Promise<StepResult> {
-  attempt.onCreated(task, context.clock.elapsed());
-  const endpoint = context.endpoints.get(task.endpoint);
-  if (endpoint !== undefined) attempt.occupySlot(endpoint);
-  return pollTask(attempt, task, context);
+  return route.isSync ? runSyncTask(attempt, endpoint, context) : createTask(attempt, endpoint, context);
 }
 
 /**
@@ -90,22 +59,14 @@ function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): R
   }
 }
 
-async function createTask(attempt: LiveAttempt, { endpoint, request }: TaskCreation, context: StepContext): Promise<StepResult> {
+async function createTask(attempt: LiveAttempt, endpoint: Endpoint, context: StepContext): Promise<StepResult> {
   const { clock, records, random, config } = context;
-  let resourceMeta: Uint8Array;
-  try {
-    resourceMeta = await endpoint.call({
-      name: "CreateTask",
-      lane: "start",
-      isObsolete: () => attempt.isStopping,
-      run: (calls) => calls.createTask(request),
-    });
-  } catch (error) {
-    if (!(error instanceof CallFailure)) throw error;
-    return resultOfStartFailure(attempt, { endpoint, failure: error }, context);
-  }
+  const call: StartCall<Uint8Array> = { name: "CreateTask", endpoint, run: (calls, request) => calls.createTask(request) };
+  const started = await callToStart(attempt, call, context);
+  if (started.kind === "created") return adopt(attempt, started.task, context);
+  if (started.kind === "result") return started.result;
   const { taskType, version } = attempt;
-  const task: CreatedTask = { endpoint: endpoint.name, taskType, version, resourceMeta };
+  const task: CreatedTask = { endpoint: endpoint.name, taskType, version, resourceMeta: started.answer };
   attempt.onCreated(task, clock.elapsed());
   // An abort meanwhile ends the retries; it finds the task's id in memory.
   await retry(

@@ -107,16 +107,17 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
       },
     });
   /** Repeats the request, as propeller does, until an event of the phase has come. */
-  const drive = async (attempt: Attempt, { desired, phase }: End) =>
-    vi.waitFor(
-      async () => {
-        if (attempt.events.some(({ event }) => event?.phase === phase)) return;
-        const last = attempt.events.at(-1);
-        await attempt.send(desired, { knownPhase: last?.event?.phase ?? 0, pluginState: last?.pluginState ?? new Uint8Array() });
-        throw new Error(`no ${Phase[phase]}, but: ${phases(attempt)}`);
-      },
-      { ...PATIENCE, interval: 1_000 },
-    );
+  const drive = async (attempt: Attempt, { desired, phase }: End) => {
+    const ask = async () => {
+      if (attempt.events.some(({ event }) => event?.phase === phase)) return;
+      const last = attempt.events.at(-1);
+      await attempt.send(desired, { knownPhase: last?.event?.phase ?? 0, pluginState: last?.pluginState ?? new Uint8Array() });
+      throw new Error(`no ${Phase[phase]}`);
+    };
+    await vi.waitFor(ask, { ...PATIENCE, interval: 1_000 }).catch(async (cause: unknown) => {
+      throw new Error(`${String(cause)}, but: ${await describeState(attempt)}`, { cause });
+    });
+  };
   /** Starts a job, and ends it after a random time. */
   const live = async (attempt: Attempt, { act }: End, lifeMs: number) => {
     attempt.writeFile("outputs.pb", OUTPUTS);
@@ -166,6 +167,14 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
 
 function phases({ events }: Attempt): string[] {
   return events.map(({ event }) => Phase[event?.phase ?? 0] ?? "");
+}
+
+/** Last event of the attempt and the state of its resource, for a failed test. */
+async function describeState(attempt: Attempt): Promise<string> {
+  const { event } = attempt.events.at(-1) ?? {};
+  const job = await attempt.exists();
+  const described = job === undefined ? "no resource" : `resource with ${JSON.stringify({ ...job, metadata: undefined, spec: undefined })}`;
+  return `${attempt.events.length} events, the last ${Phase[event?.phase ?? 0]} ${event?.reason}; ${described}`;
 }
 
 function isEnd(phase: string): boolean {

@@ -1,5 +1,5 @@
 import { retry, Semaphore } from "@flyte-ts/async";
-import { createInformer, isTransient, type KubeClient, PODS } from "@flyte-ts/kubernetes";
+import { createInformer, isConflict, isTransient, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { OPERATOR_JOB_LABEL, type Pod } from "@flyte-ts/pod-task";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodStatus } from "./pod-status.fixture.js";
@@ -9,7 +9,8 @@ export type Play = (pod: Pod) => PodStatus | undefined;
 
 /** Calls at a time; more would time out at a busy API server. */
 const CONCURRENCY = 16;
-const CALL_RETRY = { initialMs: 200, maxMs: 5_000, jitter: 0.5, isRetryable: isTransient };
+/** A pod that is gone by now needs no status. */
+const CALL_RETRY = { initialMs: 200, maxMs: 5_000, jitter: 0.5, isRetryable: (error: unknown) => isTransient(error) || isConflict(error) };
 
 export interface PlayedKubelet {
   /** Plays the pods of a job from now on, those that exist and those to come. */
@@ -30,16 +31,16 @@ export function startPlayedKubelet(client: KubeClient, logger: Logger): PlayedKu
   const apply = async (pod: Pod) => {
     const { name, namespace, uid = "", labels = {} } = pod.metadata;
     const play = plays.get(labels[OPERATOR_JOB_LABEL] ?? "");
-    if (play === undefined || played.get(uid) === play) return;
-    const status = play(pod);
-    if (status === undefined) return;
+    const status = play?.(pod);
+    if (play === undefined || status === undefined) return;
+    // A late effect of an earlier write is undone.
+    if (played.get(uid) === play && pod.status?.phase === status.phase) return;
     played.set(uid, play);
     const write = async () => {
       // A later play has replaced this one.
       if (played.get(uid) !== play) return;
       await client.mergePatch(PODS, { namespace, name, body: { status }, subresource: "status" });
     };
-    // A pod that is gone by now needs no status.
     await call(write).catch(() => played.delete(uid));
   };
   const informer = createInformer<Pod>({

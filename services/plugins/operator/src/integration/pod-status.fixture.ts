@@ -1,7 +1,9 @@
 import type { ContainerState, Pod } from "@flyte-ts/pod-task";
 
 /** The status that a kubelet or a scheduler writes for a pod. */
-export type PodStatus = object;
+export interface PodStatus {
+  readonly phase: string;
+}
 
 const timestamp = () => new Date().toISOString();
 

@@ -8,6 +8,7 @@ import {
   type KubeObject,
   type ListOptions,
   type ObjectName,
+  type PatchOptions,
   type ResourceRef,
   type WatchEvent,
   type WatchOptions,
@@ -173,8 +174,13 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
     return Promise.reject(new Error("not simulated"));
   }
 
-  mergePatch<T extends KubeObject>(): Promise<T> {
-    return Promise.reject(new Error("not simulated"));
+  /** Replaces fields at the top level, such as `status`. */
+  mergePatch<T extends KubeObject>({ plural }: ResourceRef, { namespace, name, body }: PatchOptions): Promise<T> {
+    return this.#respond("patch", () => {
+      const object = this.objects.get(keyOf(plural, { namespace, name }));
+      if (object === undefined) throw new KubeError(`${name} not found`, { status: 404 });
+      return this.put(plural, { ...object, ...body }) as T;
+    });
   }
 
   close(): Promise<void> {

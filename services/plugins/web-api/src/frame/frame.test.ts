@@ -12,10 +12,13 @@ import type { FrameSettings } from "./settings.js";
 let stage: Stage;
 let athena: FakeAthena;
 let store: MemoryStore;
+let abandoned = 0;
 const start = async (settings: Partial<FrameSettings> = {}) => {
   athena = new FakeAthena();
   store = new MemoryStore();
-  stage = await new Stage({ taskTypes: ["presto"], api: athenaOver(athena, store), store, settings }).start();
+  abandoned = 0;
+  const onAbandoned = () => void abandoned++;
+  stage = await new Stage({ taskTypes: ["presto"], api: athenaOver(athena, store), store, settings, onAbandoned }).start();
 };
 afterEach(() => stage.stop());
 const request = (name = "a-n0-0") => prestoRequest({ generatedName: name });
@@ -161,10 +164,10 @@ describe("reading", () => {
     await stage.clock.advance(30_000);
     await stage.bus.redeliver();
     await stage.clock.advance(1_000);
-    expect([athena.running, stage.bus.unacknowledged]).toEqual([0, 0]);
+    expect([athena.running, stage.bus.unacknowledged, abandoned]).toEqual([0, 0, 0]);
   });
 
-  it("gives up an attempt whose job cannot be stopped for the time of an outage", async () => {
+  it("gives up and counts an attempt whose job cannot be stopped for the time of an outage", async () => {
     await start({ outageMs: 60_000 });
     await stage.send(request());
     athena.faults.add(...Array.from({ length: 100 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
@@ -174,7 +177,7 @@ describe("reading", () => {
     await stage.clock.advance(60_000);
     await stage.bus.redeliver();
     await stage.clock.advance(1_000);
-    expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 0]);
+    expect([athena.running, stage.bus.unacknowledged, abandoned]).toEqual([1, 0, 1]);
   });
 
   it("fails as the system's error when the job is gone", async () => {

@@ -3,6 +3,8 @@ import { Counter, Gauge, Histogram, type Metrics } from "@flyte-ts/telemetry";
 export interface WebApiMetrics {
   readonly calls: Counter<"api" | "operation" | "outcome">;
   readonly callSeconds: Histogram<"api" | "operation">;
+  /** Ended attempts whose job may still run. */
+  readonly abandoned: Counter<"api">;
 }
 
 /** Current load of one API. */
@@ -13,7 +15,7 @@ export interface ApiLoad {
   readonly circuitOpen: boolean;
 }
 
-/** Registers the metrics of calls of web APIs. */
+/** Registers the metrics of calls of web APIs and of jobs that they did not stop. */
 export function webApiMetrics(registry: Metrics): WebApiMetrics {
   return {
     calls: new Counter({
@@ -27,6 +29,12 @@ export function webApiMetrics(registry: Metrics): WebApiMetrics {
       help: "Duration of calls of web APIs",
       labelNames: ["api", "operation"],
       buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 20],
+      registers: [registry],
+    }),
+    abandoned: new Counter({
+      name: "flyte_plugin_web_api_abandoned_total",
+      help: "Ended attempts whose job may still run, since the web API did not stop it",
+      labelNames: ["api"],
       registers: [registry],
     }),
   };

@@ -26,12 +26,13 @@ export interface ProcessOptions {
   /** Blob store of the records, which outlives the process. */
   readonly store: MemoryStore;
   readonly settings?: Partial<FrameSettings>;
+  readonly onAbandoned?: () => void;
 }
 
 /**
  * Returns the plugin of a new service process with one API. Nothing remains of earlier processes.
  */
-export function webApiProcess({ clock, taskTypes, api, store, settings = {} }: ProcessOptions): Plugin {
+export function webApiProcess({ clock, taskTypes, api, store, settings = {}, onAbandoned }: ProcessOptions): Plugin {
   const rates = { readsPerSecond: 1_000, readBurst: 1_000, writesPerSecond: 1_000, writeBurst: 1_000 };
   const random = () => 0.5;
   const endpoint = new Endpoint({ api: "test", rates, clock, random });
@@ -39,6 +40,6 @@ export function webApiProcess({ clock, taskTypes, api, store, settings = {} }: P
   const logger = createLogger({ service: "test", level: "silent" });
   const records = jobRecords(store);
   const settingsOfApi = { ...frameSettings, ...settings };
-  const controller = new JobController({ api: created, endpoint, settings: settingsOfApi, records, clock, random, logger });
+  const controller = new JobController({ api: created, endpoint, settings: settingsOfApi, records, clock, random, logger, onAbandoned });
   return webApiPlugin({ routes: new Map(taskTypes.map((type) => [type, created.id])), controllers: [controller], records });
 }

@@ -35,6 +35,8 @@ export interface JobControllerDeps<Job extends JsonObject> {
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
+  /** Called for an ended attempt whose job may still run. */
+  readonly onAbandoned?: (() => void) | undefined;
 }
 
 /**
@@ -127,28 +129,47 @@ export class JobController<Job extends JsonObject> {
   }
 
   /**
-   * Stops the job of an attempt that failed while its API did not answer.
+   * Stops the job of an attempt that failed while its API did not answer, and releases what the
+   * attempt keeps.
    *
    * @throws RetryLater while it still does not, until the request is older than `outageMs`.
    */
   async finalize(request: TaskRequest): Promise<void> {
-    const { api, logger } = this.deps;
     const key = attemptKey(request);
-    try {
-      const job = await this.#leftJob(key, request);
-      if (job !== undefined) await api.stop(job, "the attempt has ended");
-      await api.release?.(request);
-      if (request.deleteResources) await this.#records.delete(request);
-    } catch (error) {
-      if (passes(error) && !this.#isPastOutage(request))
-        throw new RetryLater(`cannot stop the job of an ended attempt: ${(error as Error).message}`, { cause: error });
-      logger.warn(
-        { attempt: key, api: api.id, error: String(error) },
-        "cannot stop the job of an ended attempt, or release what it keeps: check in the service that it does not run",
-      );
-    }
+    const isStopped = await this.#tryToEnd(request, "stop the job of an ended attempt", () => this.#stopLeft(key, request));
+    if (!isStopped) this.deps.onAbandoned?.();
+    else await this.#tryToEnd(request, "release what an ended attempt keeps", () => this.#release(request));
     this.#reader.cancel(key);
     this.#forget(key);
+  }
+
+  async #stopLeft(key: string, request: TaskRequest): Promise<void> {
+    const job = await this.#leftJob(key, request);
+    if (job !== undefined) await this.deps.api.stop(job, "the attempt has ended");
+  }
+
+  async #release(request: TaskRequest): Promise<void> {
+    await this.deps.api.release?.(request);
+    if (request.deleteResources) await this.#records.delete(request);
+  }
+
+  /**
+   * Returns false, after a warning, when this has failed for good.
+   *
+   * @throws RetryLater when it may succeed later
+   */
+  async #tryToEnd(request: TaskRequest, action: string, act: () => Promise<void>): Promise<boolean> {
+    const { api, logger } = this.deps;
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      if (passes(error) && !this.#isPastOutage(request))
+        throw new RetryLater(`cannot ${action}: ${(error as Error).message}`, { cause: error });
+      const fields = { attempt: attemptKey(request), api: api.id, error: String(error) };
+      logger.warn(fields, `cannot ${action}: check in the service that it does not run`);
+      return false;
+    }
   }
 
   /** True for a request that has been repeated for as long as an outage may last. */
