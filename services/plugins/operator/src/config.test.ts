@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { controllerSettings, operatorServiceConfig } from "./config.js";
+import { manifest } from "./manifest.js";
 
 const nats = { url: "" };
 
@@ -7,7 +8,7 @@ describe("the service's configuration", () => {
   it("runs all operators by default, and those that a deployment lists", () => {
     const taskTypes = (settings: object) =>
       controllerSettings(operatorServiceConfig.parse({ nats, ...settings })).operators.map(({ taskType }) => taskType);
-    expect(taskTypes({})).toEqual(["pytorch", "tensorflow", "mpi", "ray", "dask", "spark"]);
+    expect(taskTypes({})).toEqual(manifest.taskTypes);
     expect(taskTypes({ taskTypes: ["spark", "ray"] })).toEqual(["ray", "spark"]);
   });
 

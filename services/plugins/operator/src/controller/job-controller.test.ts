@@ -11,6 +11,7 @@ import { decodeHeartbeat, type RunningPlugin, runPlugin } from "@flyte-ts/task-p
 import { MemoryBus } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { manifest } from "../manifest.js";
 import { OperatorWorld, OUTPUTS } from "../simulation/operator-world.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -330,15 +331,32 @@ describe("JobController", () => {
   });
 
   it("serves a kind while the cluster has it", async () => {
-    expect(served()).toEqual(["pytorch", "tensorflow", "mpi", "ray", "dask", "spark"]);
+    expect(served()).toEqual(manifest.taskTypes);
     for (const plural of ["pytorchjobs", "tfjobs", "mpijobs"]) world.api.unserved.add(plural);
     await clock.advance(60_000);
-    expect(served()).toEqual(["ray", "dask", "spark"]);
+    expect(served()).toEqual(manifest.taskTypes.filter((type) => !["pytorch", "tensorflow", "mpi"].includes(type)));
     world.api.unserved.clear();
     await clock.advance(60_000);
     await clock.advance(10_000);
-    const all = bus.ephemeral.slice(-8).flatMap(({ data }) => decodeHeartbeat(data)?.taskTypes ?? []);
-    expect(new Set(all)).toEqual(new Set(["ray", "dask", "spark", "pytorch", "tensorflow", "mpi"]));
+    const all = bus.ephemeral.slice(-manifest.taskTypes.length - 2).flatMap(({ data }) => decodeHeartbeat(data)?.taskTypes ?? []);
+    expect(new Set(all)).toEqual(new Set(manifest.taskTypes));
+  });
+
+  it("fails an attempt whose kind vanishes with its job, and a retry waits until the cluster has the kind again", async () => {
+    await send(DesiredState.RUN);
+    await status({ conditions: [condition("Running")] });
+    world.api.remove(world.keyOf());
+    world.api.unserved.add("pytorchjobs");
+    await clock.advance(60_000);
+    expect(error()).toMatchObject({ code: "ResourceDeletedExternally" });
+    const retry = { ...world.request(), generatedName: `${world.request().generatedName}-retry` };
+    await send(DesiredState.RUN, retry);
+    expect([world.job(retry), bus.unacknowledged]).toEqual([undefined, 1]);
+    world.api.unserved.clear();
+    await clock.advance(60_000);
+    await bus.redeliver();
+    await clock.advance(1_000);
+    expect([world.job(retry)?.metadata.name, bus.unacknowledged]).toEqual([world.nameOf(retry), 0]);
   });
 
   it("makes no calls for jobs that run", async () => {

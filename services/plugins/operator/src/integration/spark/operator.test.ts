@@ -7,7 +7,10 @@ import { createDriver } from "./driver.fixture.js";
 
 it("a submission is repeated although the API server does not answer after the first one failed", async () => {
   const client = new SimulatedApi(() => undefined);
-  const application = { metadata: { namespace: NAMESPACE, name: "job" }, spec: { driver: {}, restartPolicy: { onSubmissionFailureRetries: 3 } } };
+  const application = {
+    metadata: { namespace: NAMESPACE, name: "job" },
+    spec: { driver: {}, restartPolicy: { onSubmissionFailureRetries: 3 } },
+  };
   client.put("sparkapplications", application);
   vi.spyOn(client, "delete").mockRejectedValueOnce(new KubeError("headers timeout", { status: 0 }));
   const submit = vi.fn(createDriver(client)).mockRejectedValueOnce(new Error("out of memory"));
