@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInformer, CUSTOM_RESOURCE_DEFINITIONS, type Informer, type KubeObject } from "@flyte-ts/kubernetes";
+import { createInformer, CUSTOM_RESOURCE_DEFINITIONS, type Informer, isAlreadyExists, type KubeObject } from "@flyte-ts/kubernetes";
 import { kubernetesSkipReason, seededRandom } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { OUTPUTS } from "../simulation/operator-world.js";
@@ -75,8 +75,8 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
   beforeAll(async () => {
     service = await startPluginProcess(types);
     for (const set of operators) {
-      for (const definition of set.definitions) await service.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
       // A slow server may not answer in time.
+      for (const definition of set.definitions) await vi.waitFor(() => define(definition), PATIENCE);
       await vi.waitFor(() => Promise.all(set.definitions.map(requireServed)), PATIENCE);
       stops.push(await set.start(service));
     }
@@ -92,6 +92,10 @@ describe.skipIf(sets.length === 0).each(groups)(`the service is killed at random
     await service?.stop();
   });
 
+  const define = (definition: KubeObject) =>
+    service.client.create(CUSTOM_RESOURCE_DEFINITIONS, definition).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
   const requireServed = async ({ spec }: { readonly spec: object }) => {
     const { group, names, versions } = spec as { group: string; names: { kind: string }; versions: { name: string }[] };
     const resource = await service.client.findResource(`${group}/${versions[0]?.name}`, names.kind);

@@ -3,6 +3,8 @@ import type { ContainerState, Pod } from "@flyte-ts/pod-task";
 /** The status that a kubelet or a scheduler writes for a pod. */
 export interface PodStatus {
   readonly phase: string;
+  readonly conditions: readonly object[];
+  readonly containerStatuses?: readonly object[];
 }
 
 const timestamp = () => new Date().toISOString();
