@@ -67,6 +67,8 @@ export async function buildModules(project: Project, modules: readonly SourceMod
       entryFileNames: "entry.mjs",
       chunkFileNames: "chunks/[name]-[hash].mjs",
       comments: { legal: true, annotation: false, jsdoc: false },
+      // The code stays in memory, with two bytes for each character if a single one is not ASCII.
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } },
       sourcemap: true,
       sourcemapExcludeSources: true,
       // Sources are named by their place in the project, as a stack shows them.

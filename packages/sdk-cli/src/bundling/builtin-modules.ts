@@ -3,6 +3,8 @@ import type { Plugin } from "rolldown";
 
 /** Modules of this project, in a checkout and as they are published. */
 const OWN = /[\\/](?:packages[\\/](?:async|domain|sdk|sdk-runtime|compiler)|@flyte-ts)[\\/]/;
+/** Modules that export functions alone; `node:fs/promises` loads the editor of terminal lines. */
+const PROMISES = /^node:\w+\/promises$/;
 const IMPORT = /^import (?:([\w$]+)(?:, )?)?(?:\{ ([^}]*) \})? from "(node:[^"]+)";$/gm;
 
 /** Calls Node's modules in the code of the SDK; the author's imports stay as they are. */
@@ -19,8 +21,15 @@ export const builtinModules: Plugin = {
 export function callBuiltinModules(code: string): string {
   return code.replace(IMPORT, (_, whole: string | undefined, parts: string | undefined, name: string) => {
     const module = `process.getBuiltinModule("${name}")`;
+    if (parts !== undefined && PROMISES.test(name)) return parts.split(", ").map((part) => callOnUse(part, module)).join(" ");
     const taken = parts?.replaceAll(" as ", ": ");
     if (taken === undefined) return `const ${whole} = ${module};`;
     return whole === undefined ? `const { ${taken} } = ${module};` : `const ${whole} = ${module}, { ${taken} } = ${whole};`;
   });
+}
+
+/** Declares a function of a module that is loaded when it is called. */
+function callOnUse(part: string, module: string): string {
+  const [name, alias = name] = part.split(" as ");
+  return `const ${alias} = (...values) => ${module}.${name}(...values);`;
 }
