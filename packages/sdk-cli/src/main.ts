@@ -21,6 +21,8 @@ const VERBS: Readonly<Record<string, (argv: readonly string[]) => Promise<Verb>>
   generate: async () => (await import("./generate/generate-command.js")).generateCommand,
   launch: async () => (await import("./watch/launch-command.js")).launchCommand,
   watch: async () => (await import("./watch/watch-command.js")).watchCommand,
+  login: async () => (await import("./sign-in/login-command.js")).loginCommand,
+  logout: async () => (await import("./sign-in/login-command.js")).logoutCommand,
   logs: async () => (await import("./watch/logs-command.js")).logsCommand,
 };
 
@@ -42,7 +44,7 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** Errors whose message tells the user what to do. */
-const USER_ERRORS = ["UsageError", "ProjectError", "RpcError", "ServerError"];
+const USER_ERRORS = ["UsageError", "ProjectError", "RpcError", "ServerError", "RestError", "SignInError"];
 
 /** gRPC code of a server that cannot be reached. */
 const UNAVAILABLE = 14;

@@ -12,12 +12,15 @@ const FORMS = {
   logs: [
     "logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE",
   ],
+  login: ["login [--device] [--endpoint URL]"],
+  logout: ["logout [--endpoint URL]"],
 } as const;
 
 type Verb = keyof typeof FORMS;
 
 const CONNECTION = `          Connects to --endpoint, FLYTE_PLATFORM_URL or localhost:30080, with the token in
-          FLYTE_TS_TOKEN.`;
+          FLYTE_TS_TOKEN, or as login, the FLYTE_CREDENTIALS_… variables or ~/.flyte/config.yaml
+          sign in.`;
 const PROJECT = `          Reads flyte.config.ts of this folder or of one above it; --project, --domain, --endpoint
           and --image replace its settings.`;
 
@@ -76,6 +79,14 @@ ${CONNECTION}`,
           --no-follow  ends at the current end of the log
           --times      prints the time of each line
 ${CONNECTION}`,
+  login: `  login   Signs in, and keeps the tokens for later commands and programs of this user, in
+          FLYTE_TS_TOKEN_CACHE or ~/.flyte/flyte-ts-tokens.json. Opens the sign-in page in the
+          browser, which returns to this machine.
+          --device    prints a code to enter in the browser of any machine instead
+          --endpoint  default: FLYTE_PLATFORM_URL, then admin.endpoint of ~/.flyte/config.yaml,
+                      then localhost:30080`,
+  logout: `  logout  Forgets the tokens of login.
+          --endpoint  as for login`,
 };
 
 const isVerb = (name: string): name is Verb => Object.hasOwn(FORMS, name);

@@ -32,6 +32,7 @@ export type { LocalOptions } from "./local/options.js";
 
 // Executions on a server
 export { FlyteApi } from "./api/flyte-api.js";
+export { signIn, signOut } from "./sign-in/sign-in.js";
 export { type ExecutionName, Executions } from "./api/executions.js";
 export { waitForEnd } from "./api/watch.js";
 

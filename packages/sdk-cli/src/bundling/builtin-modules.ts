@@ -21,7 +21,11 @@ export const builtinModules: Plugin = {
 export function callBuiltinModules(code: string): string {
   return code.replace(IMPORT, (_, whole: string | undefined, parts: string | undefined, name: string) => {
     const module = `process.getBuiltinModule("${name}")`;
-    if (parts !== undefined && PROMISES.test(name)) return parts.split(", ").map((part) => callOnUse(part, module)).join(" ");
+    if (parts !== undefined && PROMISES.test(name))
+      return parts
+        .split(", ")
+        .map((part) => callOnUse(part, module))
+        .join(" ");
     const taken = parts?.replaceAll(" as ", ": ");
     if (taken === undefined) return `const ${whole} = ${module};`;
     return whole === undefined ? `const { ${taken} } = ${module};` : `const ${whole} = ${module}, { ${taken} } = ${whole};`;

@@ -1,4 +1,5 @@
 import { createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
+import { callMetadata } from "../sign-in/call-metadata.js";
 import { UsageError } from "../usage-error.js";
 
 /** The server refused a part of the project. */
@@ -6,11 +7,10 @@ export class ServerError extends Error {
   override readonly name = "ServerError";
 }
 
-/** Opens a client of the API; FLYTE_TS_TOKEN holds the token, where the server requires one. */
+/** Opens a client of the API, with the token of the person or program that is signed in. */
 export function connectTo(endpoint: string): FlyteClient {
-  const token = process.env["FLYTE_TS_TOKEN"];
   try {
-    return createFlyteClient({ endpoint, ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }) });
+    return createFlyteClient({ endpoint, metadata: callMetadata(endpoint) });
   } catch (cause) {
     throw new UsageError(`--endpoint: ${(cause as Error).message}`, { cause });
   }

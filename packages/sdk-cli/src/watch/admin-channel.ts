@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { type Channel, openChannel } from "@flyte-ts/client";
+import { callMetadata } from "../sign-in/call-metadata.js";
 import { UsageError } from "../usage-error.js";
 
 const connection = {
@@ -39,17 +40,13 @@ export function noteWaiting(subject: string): () => void {
 }
 
 /**
- * Opens a channel to admin; FLYTE_TS_TOKEN holds the token, where admin requires one.
+ * Opens a channel to admin, with the token of the person or program that is signed in.
  *
  * @throws UsageError when the endpoint is no address
  */
 export function openAdminChannel(endpoint: string): Channel {
-  const token = process.env.FLYTE_TS_TOKEN;
   try {
-    return openChannel({
-      endpoint: endpoint.replace(/^dns:\/\/\//, ""),
-      ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }),
-    });
+    return openChannel({ endpoint: endpoint.replace(/^dns:\/\/\//, ""), metadata: callMetadata(endpoint) });
   } catch (cause) {
     throw new UsageError(`--endpoint: ${(cause as Error).message}`, { cause });
   }

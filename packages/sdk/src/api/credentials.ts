@@ -1,4 +1,5 @@
-import { createRestClient } from "@flyte-ts/client/browser";
+import { discoverServer } from "../sign-in/oauth-server.js";
+import { requestToken, SignInError, type Tokens } from "../sign-in/request-token.js";
 
 /** Client of an OAuth server, which signs in for a program. */
 export interface Credentials {
@@ -6,53 +7,24 @@ export interface Credentials {
   readonly secret: string;
 }
 
-interface Discovered {
-  readonly tokenEndpoint?: string;
-  readonly token_endpoint?: string;
-}
-interface ClientConfig {
-  readonly scopes?: readonly string[];
-  readonly audience?: string;
-}
-interface TokenAnswer {
-  readonly access_token?: string;
-  readonly expires_in?: number;
-  readonly error?: string;
-  readonly error_description?: string;
-}
-
-/** Time before its end at which a token is replaced, ms. */
-const MARGIN_MS = 30_000;
-/** Lifetime of a token that does not state one, s. */
-const DEFAULT_LIFETIME_S = 300;
-
 /** Returns a function that returns a valid token, and signs in when there is none. */
 export function clientTokens(origin: string, credentials: Credentials): () => Promise<string> {
-  let current: Promise<{ readonly token: string; readonly end: number }> | undefined;
+  let current: Promise<Tokens> | undefined;
   return async () => {
     const known = await current?.catch(() => undefined);
-    if (known !== undefined && Date.now() < known.end) return known.token;
+    if (known !== undefined && Date.now() < known.end) return known.accessToken;
     current = signIn(origin, credentials);
-    return (await current).token;
+    return (await current).accessToken;
   };
 }
 
-async function signIn(origin: string, { id, secret }: Credentials) {
-  const rest = createRestClient({ origin });
-  const [server, config] = await Promise.all([
-    rest.call<Discovered>("/.well-known/oauth-authorization-server"),
-    rest.call<ClientConfig>("/config/v1/flyte_client"),
-  ]);
-  const endpoint = server.tokenEndpoint ?? server.token_endpoint;
-  if (endpoint === undefined) throw new Error(`${origin} names no address that issues tokens`);
-  const form = new URLSearchParams({ grant_type: "client_credentials", scope: (config.scopes ?? []).join(" ") });
-  if (config.audience) form.set("audience", config.audience);
+async function signIn(origin: string, { id, secret }: Credentials): Promise<Tokens> {
+  const { tokenEndpoint, scopes, audience } = await discoverServer(origin);
+  const form = { grant_type: "client_credentials", scope: scopes.join(" "), ...(audience !== "" && { audience }) };
   const authorization = `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`;
-  const response = await fetch(endpoint, { method: "POST", headers: { authorization }, body: form });
-  const answer = (await response.json().catch(() => ({}))) as TokenAnswer;
-  if (answer.access_token === undefined) {
-    const reason = answer.error_description ?? answer.error ?? `status ${response.status}`;
-    throw new Error(`the client ${id} cannot sign in at ${endpoint}: ${reason}`);
-  }
-  return { token: answer.access_token, end: Date.now() + (answer.expires_in ?? DEFAULT_LIFETIME_S) * 1000 - MARGIN_MS };
+  return requestToken(tokenEndpoint, form, { authorization }).catch((cause: Error) => {
+    throw new SignInError(codeOf(cause), `the client ${id} cannot sign in at ${tokenEndpoint}: ${cause.message}`, { cause });
+  });
 }
+
+const codeOf = (error: Error): string => (error instanceof SignInError ? error.code : "");

@@ -1,7 +1,7 @@
 import { create, type DescMessage, fromJson, type JsonValue, type MessageInitShape, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { createRestClient, type RestCall, RestError } from "@flyte-ts/client/browser";
-import { clientTokens } from "./credentials.js";
 import { pause } from "./pause.js";
+import { tokensOf } from "./tokens.js";
 import { type Environment, type ConnectionSettings, resolveSettings, type ResolvedSettings } from "./settings.js";
 
 export { RestError } from "@flyte-ts/client/browser";
@@ -13,15 +13,23 @@ const FIRST_DELAY_MS = 200;
 /** A call without a body. */
 export type ApiCall = Pick<RestCall, "method" | "query" | "signal">;
 
+interface Connected {
+  readonly origin: string;
+  readonly token: () => Promise<string | undefined>;
+  readonly headers: () => Promise<Record<string, string>>;
+}
+
 /**
  * Messages of Flyte's API by REST, which any Flyte serves at the address of its gRPC API. Calls are
  * repeated after failures that may be transient: a creation must name what it creates.
  */
 export class FlyteApi {
   readonly #settings: () => Promise<ResolvedSettings>;
-  #connection: Promise<{ readonly origin: string; readonly headers: () => Promise<Record<string, string>> }> | undefined;
+  readonly #environment: Environment;
+  #connection: Promise<Connected> | undefined;
 
   constructor(given: ConnectionSettings, environment: Environment) {
+    this.#environment = environment;
     this.#settings = () =>
       resolveSettings(given, environment, async () => (await import("./flytectl-file.js")).readFlytectlFile(environment));
   }
@@ -29,6 +37,11 @@ export class FlyteApi {
   /** Returns the URL of the API, without a path. */
   async origin(): Promise<string> {
     return (await this.#connected()).origin;
+  }
+
+  /** Returns the token of a call; undefined when calls carry none. @throws SignInError */
+  async token(): Promise<string | undefined> {
+    return (await this.#connected()).token();
   }
 
   /** Makes a call. @throws RestError */
@@ -63,13 +76,14 @@ export class FlyteApi {
   }
 
   #connected() {
-    this.#connection ??= this.#settings().then(({ origin, token, client }) => {
-      const tokens = token ?? (client && clientTokens(origin, client));
+    this.#connection ??= this.#settings().then((settings) => {
+      const { origin } = settings;
+      const token = tokensOf(settings, this.#environment);
       const headers = async (): Promise<Record<string, string>> => {
-        const bearer = typeof tokens === "function" ? await tokens() : tokens;
+        const bearer = await token();
         return bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
       };
-      return { origin, headers };
+      return { origin, headers, token };
     });
     return this.#connection;
   }

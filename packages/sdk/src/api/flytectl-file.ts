@@ -14,20 +14,33 @@ export async function readFlytectlFile(environment: Environment): Promise<AdminS
   return adminSection(text);
 }
 
-/** Returns the plain values below `admin:`. Lists and nested mappings are left out. */
+/** Returns the values below `admin:`: texts, and lists of texts. Nested mappings are left out. */
 export function adminSection(yaml: string): AdminSection {
-  const values: Record<string, string> = {};
-  let [inside, indent] = [false, 0];
+  const values: Record<string, string | readonly string[]> = {};
+  let [inside, indent, last] = [false, 0, ""];
   for (const line of yaml.split(/\r?\n/)) {
+    const [, item] = /^\s+-\s+(.*)$/.exec(line) ?? [];
+    if (inside && item !== undefined && last !== "") values[last] = [...listOf(values[last]), plainValue(item)];
     const [, spaces = "", key, text = ""] = /^(\s*)([A-Za-z]\w*):(?:\s+(.*))?$/.exec(line) ?? [];
     if (key === undefined) continue;
+    last = "";
     if (spaces === "") [inside, indent] = [key === "admin", 0];
     else if (inside) {
       indent ||= spaces.length;
-      if (spaces.length === indent) values[key] = plainValue(text);
+      if (spaces.length !== indent) continue;
+      last = key;
+      values[key] = flowList(text) ?? plainValue(text);
     }
   }
   return values;
+}
+
+const listOf = (value: string | readonly string[] | undefined): readonly string[] => (Array.isArray(value) ? value : []);
+
+/** Returns the texts of a list on one line; undefined for another value. */
+function flowList(text: string): readonly string[] | undefined {
+  const [, items] = /^\[(.*)\]\s*(?:#.*)?$/.exec(text) ?? [];
+  return items?.match(/"[^"]*"|'[^']*'|[^,\s][^,]*/g)?.map((item) => plainValue(item.trim())) ?? (items === undefined ? undefined : []);
 }
 
 function plainValue(text: string): string {

@@ -30,12 +30,28 @@ test("arguments come before the environment, that before flytectl's file, that b
     token: "t0",
   });
   expect(await resolved({}, environment)).toMatchObject({ origin: "https://env.example.org:81", token: "t1" });
-  expect(await resolved({}, { ROBOT_SECRET: "s" })).toEqual({
+  expect(await resolved({}, { ROBOT_SECRET: "s" })).toMatchObject({
     origin: "https://flyte.example.org",
     token: undefined,
     client: { id: "robot", secret: "s" },
   });
   expect(await resolveSettings({}, {}, async () => ({}))).toMatchObject({ origin: "http://localhost:30080" });
+});
+
+test("flytectl's file says who signs in, for its own API alone", async () => {
+  const file = (authType: string) =>
+    `admin:\n  endpoint: dns:///flyte.example.org\n  authType: ${authType}\n  command: ["get token", --audience, 'a,b']\n`;
+  const settingsOf = (text: string, endpoint?: string) =>
+    resolveSettings(endpoint === undefined ? {} : { endpoint }, {}, async () => adminSection(text));
+  expect(await settingsOf(file("DeviceFlow"))).toMatchObject({ needsPerson: true, command: undefined });
+  expect(await settingsOf(file("Pkce"), "https://flyte.example.org")).toMatchObject({ needsPerson: true });
+  expect(await settingsOf(file("Pkce"), "https://other.example.org")).toMatchObject({ needsPerson: false });
+  const command = ["get token", "--audience", "a,b"];
+  expect(await settingsOf(file("ExternalCommand"))).toMatchObject({ needsPerson: false, command });
+  const block =
+    'admin:\n  authType: ExternalCommand\n  command:\n    - "get token"\n    - --audience\n    - a,b # list\n  insecure: true\n';
+  expect(await settingsOf(block)).toMatchObject({ origin: "http://localhost:30080", command });
+  await expect(settingsOf("admin:\n  authType: ExternalCommand\n")).rejects.toThrow("admin.command");
 });
 
 test("the secret of a client is read from its file", async () => {
