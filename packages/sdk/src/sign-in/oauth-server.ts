@@ -1,4 +1,4 @@
-import { createRestClient } from "@flyte-ts/client/browser";
+import { createRestClient, RestError } from "@flyte-ts/client/browser";
 import { SignInError } from "./request-token.js";
 
 /** OAuth server of a Flyte control plane, and its client for people, as admin announces them. */
@@ -15,6 +15,9 @@ export interface OAuthServer {
   readonly audience: string;
 }
 
+/** Code of gRPC of an admin without authentication. */
+const UNIMPLEMENTED = 12;
+
 /** Answer of JSON whose names are in camel case, or in snake case from Flyte in Go. */
 type Named = Readonly<Record<string, unknown>>;
 
@@ -24,7 +27,10 @@ export async function discoverServer(origin: string): Promise<OAuthServer> {
   const [server, client] = await Promise.all([
     rest.call<Named>("/.well-known/oauth-authorization-server"),
     rest.call<Named>("/config/v1/flyte_client"),
-  ]);
+  ]).catch((cause: unknown) => {
+    if (!(cause instanceof RestError) || cause.code !== UNIMPLEMENTED) throw cause;
+    throw new SignInError("no_server", `${origin} has no OAuth server: its calls need no sign-in`, { cause });
+  });
   const tokenEndpoint = endpointOf(server, "token_endpoint");
   if (tokenEndpoint === undefined) throw new SignInError("no_server", `${origin} names no address that issues tokens`);
   return {

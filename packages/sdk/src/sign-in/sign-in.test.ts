@@ -1,5 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -196,6 +198,15 @@ describe("tokens of a person", () => {
     writeFileSync(environment().FLYTE_TS_TOKEN_CACHE, "{", { mode: 0o600 });
     expect(await person(false)()).toBeUndefined();
   });
+});
+
+test("an API without authentication says so", async () => {
+  const json = JSON.stringify({ code: 12, message: "unknown service" });
+  const open = createServer((_, response) => response.writeHead(501, { "content-type": "application/json" }).end(json));
+  await once(open.listen(0, "127.0.0.1"), "listening");
+  const { port } = open.address() as AddressInfo;
+  await expect(discoverServer(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ code: "no_server" });
+  open.close();
 });
 
 test("a command prints the token, or fails with its name", async () => {
