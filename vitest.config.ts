@@ -6,15 +6,16 @@ import SlowestFirst from "./scripts/test/sequencer.mjs";
 // read.
 const conditions = ["source", "node", "development|production"];
 const NO_TESTS = ["**/node_modules/**", "**/dist/**", "**/bundle/**"];
-/** Tests of the memory of their own process. */
-const MEASURES_ITS_PROCESS = ["packages/lifecycle/src/heap-growth.test.ts"];
+/** Tests of the memory or the processor time of their own process. */
+const MEASURES_ITS_PROCESS = ["packages/lifecycle/src/heap-growth.test.ts", "conformance/src/attack/exhaustion/**/*.test.ts"];
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     projects: [
-      // Files of packages and services share a process, and the modules in it: loading modules
-      // would take half of their time. vitest.setup.ts undoes the changes of each file.
+      // Files share a process, and the modules in it: loading modules would take half of the time
+      // of tests of packages, and 1 s of a processor for each of conformance. vitest.setup.ts
+      // undoes the changes of each file.
       {
         extends: true,
         test: {
@@ -26,14 +27,12 @@ export default defineConfig({
             "services/*/simulation/**/*.test.ts",
             "bench/src/**/*.test.ts",
             "examples/typescript/src/**/*.test.ts",
+            "conformance/src/**/*.test.ts",
           ],
           exclude: [...NO_TESTS, ...MEASURES_ITS_PROCESS],
         },
       },
-      {
-        extends: true,
-        test: { name: "isolated", include: ["conformance/src/**/*.test.ts", ...MEASURES_ITS_PROCESS], exclude: NO_TESTS },
-      },
+      { extends: true, test: { name: "isolated", include: MEASURES_ITS_PROCESS, exclude: NO_TESTS } },
     ],
     pool: "forks",
     // Files contain processes of their own, and wait for schedules, heartbeats and restarts: three
