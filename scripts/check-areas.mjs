@@ -46,6 +46,7 @@ const TABLES = {
     "execution_outbox",
     "execution_ends",
     "execution_deletions",
+    "execution_node_tables",
     "node_executions",
     "task_executions",
     "task_execution_events",

@@ -100,6 +100,7 @@ const base: AdminDeps = {
   compilerWorker,
   clock,
   publishChanged: (executionIds) => publishChanged(bus, executionIds),
+  noteEnd: (execution, nodes) => live.endedTables.add(execution, nodes),
   random: Math.random,
   env: process.env,
 };

@@ -1,5 +1,6 @@
 import type { ClustersDeps } from "../clusters/index.js";
 import type { ExecutionsConfig } from "./config.js";
+import type { ExecutionName } from "./model/identifier.js";
 import type { LaunchSlots } from "./store/outbox/launch-slots.js";
 
 export interface ExecutionsDeps extends ClustersDeps {
@@ -11,4 +12,6 @@ export interface ExecutionsDeps extends ClustersDeps {
    * lost.
    */
   readonly publishChanged?: (executionIds: readonly bigint[]) => void;
+  /** Tells that an execution has ended, with the number of its nodes that its engine reports. */
+  readonly noteEnd?: (execution: ExecutionName, nodes: number) => void;
 }

@@ -4,8 +4,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatAge, formatDuration, readDurationMs } from "./duration.js";
 import { EXECUTION_PHASES, executionPhaseLook, NODE_PHASES, nodePhaseLook } from "./phase.js";
+import { UNFOLDED } from "../node-table/measure/time-folds.js";
+import { ticksOf, tickStepMs } from "../timeline/axis/ticks.js";
 import { formatCount } from "./count.js";
-import { formatRfc3339, formatTick, formatTime, readTimeMs, zoneName } from "./time.js";
+import { clockTimeMs, formatRfc3339, formatTick, formatTime, readTimeMs, zoneName } from "./time.js";
 
 test.each([
   [0, "0 ms"],
@@ -66,6 +68,18 @@ test("times at the distance of a step below an hour read differently, and midnig
     }),
   );
   expect(formatTick(Date.parse("2026-11-27T00:00:00Z"), 3_600_000, "UTC")).toBe("27 Nov");
+});
+
+test("ticks of a day are at midnight of the zone's clock", () => {
+  const [createdAtMs, step] = [Date.parse("2026-11-27T09:15:26.769Z"), 24 * 3_600_000];
+  const limits = { fromMs: 0, toMs: 90 * step };
+  for (const zone of ["Asia/Kolkata", "America/St_Johns", "UTC"]) {
+    const ticks = ticksOf({ window: limits, widthPx: 9_000, folds: UNFOLDED, alignMs: clockTimeMs(createdAtMs, zone) });
+    expect(tickStepMs(limits, 9_000)).toBe(step);
+    const clocks = ticks.map(({ timeMs }) => formatRfc3339(Math.round(createdAtMs + timeMs), zone).slice(11, 19));
+    // Summer time ends and begins in a zone: the ticks keep their distance.
+    expect(new Set(clocks.slice(0, 30))).toEqual(new Set(["00:00:00"]));
+  }
 });
 
 test("RFC 3339 names the same moment in every zone", () => {

@@ -52,6 +52,15 @@ export function formatTick(timeMs: number, stepMs: number, zone: ZoneChoice): st
   return digits === 0 ? clock : `${clock}.${String(milliseconds).padStart(3, "0").slice(0, digits)}`;
 }
 
+/**
+ * Converts a time to that of the zone's clock as if it were in UTC: whole hours and days of the
+ * zone are multiples of their length.
+ */
+export function clockTimeMs(timeMs: number, zone: ZoneChoice): number {
+  const { date, clock } = partsOf(timeMs, zone);
+  return Date.parse(`${date}T${clock}Z`) + (timeMs - Math.floor(timeMs / SECOND_MS) * SECOND_MS);
+}
+
 /** Formats a time as RFC 3339 in its zone: `2026-11-27T09:15:26.769+01:00`. */
 export function formatRfc3339(timeMs: number, zone: ZoneChoice): string {
   const { date, clock } = partsOf(timeMs, zone);

@@ -18,8 +18,11 @@ export interface TimelineProps {
    */
   readonly formatTime: (epochMs: number, stepMs?: number) => string;
   readonly formatDuration: (durationMs: number) => string;
-  /** Time of the person's zone less UTC; default 0. */
-  readonly zoneOffsetMs?: number;
+  /**
+   * Converts a time, milliseconds of the epoch, to that of the clock in the person's zone as if it
+   * were in UTC. Ticks are at whole hours and days of that clock.
+   */
+  readonly clockTime: (epochMs: number) => number;
   /** Time of the server less that of the browser; default 0. */
   readonly clockSkewMs?: number;
   readonly order: OrderKind;

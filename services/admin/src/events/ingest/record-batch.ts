@@ -29,6 +29,8 @@ export interface BatchResult {
     readonly execution: executionIds.ExecutionName;
     readonly rowId: bigint;
     readonly phase: WorkflowExecution_Phase;
+    /** Number of its ended nodes that the engine reports; 0 when it reports none. */
+    readonly nodes: number;
   }[];
   /** Row ids of the executions of all items. */
   readonly changed: readonly bigint[];
@@ -85,7 +87,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly DecodedEvent[
       for (const { item, executionId } of part) {
         const phase = states.get(executionId)?.phase;
         if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase))
-          ended.push({ execution: item.execution, rowId: executionId, phase });
+          ended.push({ execution: item.execution, rowId: executionId, phase, nodes: item.endedNodes ?? 0 });
       }
     },
   );

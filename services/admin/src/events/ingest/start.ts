@@ -14,7 +14,7 @@ import { type BatchDeps, recordBatch } from "./record-batch.js";
 
 export type IngestDeps = Pick<
   EventsDeps,
-  "db" | "bus" | "blobs" | "health" | "clusters" | "logger" | "clock" | "config" | "metrics" | "publishChanged"
+  "db" | "bus" | "blobs" | "health" | "clusters" | "logger" | "clock" | "config" | "metrics" | "publishChanged" | "noteEnd"
 >;
 
 const BATCH = 4_000;
@@ -91,6 +91,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       });
       if (result === undefined) return;
       deps.publishChanged?.(result.changed);
+      for (const { execution, nodes } of result.ended) deps.noteEnd?.(execution, nodes);
       for (const { item } of read) metrics.lag.observe(lagOf(item, deps.clock()));
       for (const outcome of result.outcomes) metrics.events.inc({ outcome });
       for (const [index, { message, item }] of read.entries()) {

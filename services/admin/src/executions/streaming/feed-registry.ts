@@ -23,6 +23,14 @@ export interface Feed<Changes> {
   readonly endedAt: number | undefined;
 }
 
+/** A feed whose first read has begun. */
+export interface OpenedFeed<State> {
+  readonly feed: State;
+  readonly loaded: Promise<void>;
+  /** Its snapshot is an earlier one, so that changes are read before the feed is complete. */
+  readonly isOld?: boolean;
+}
+
 /** Reads feeds and their changes from the database. */
 export interface FeedSource<State extends Feed<Changes>, Changes> {
   /**
@@ -31,7 +39,9 @@ export interface FeedSource<State extends Feed<Changes>, Changes> {
    *
    * @throws RpcError NOT_FOUND.
    */
-  open(name: ExecutionName, onRows: () => void): Promise<{ readonly feed: State; readonly loaded: Promise<void> }>;
+  open(name: ExecutionName, onRows: () => void): Promise<OpenedFeed<State>>;
+  /** Called after each read that leaves an execution and all its rows ended. */
+  onEnded?(feed: State): void;
   /** Reads the changes of executions since their snapshots. */
   readChanges(known: readonly KnownState[]): Promise<ChangesOfAll<Changes>>;
 }
@@ -67,6 +77,8 @@ export interface FeedHandle<State> {
   readonly failure: Error | undefined;
   /** Counter that changes with each heartbeat. */
   readonly heartbeats: number;
+  /** The state is of an earlier time than its first read, until the first poll. */
+  readonly isOld: boolean;
   /** True when no change follows. */
   isComplete(): boolean;
   /** Resolves when the state is no older than this call. */
@@ -91,6 +103,11 @@ const BATCH = 200;
 /** Retry interval, ms, while the database is unavailable. */
 const RETRY_MS = 1_000;
 const TICK_MS = 1_000;
+/**
+ * Delay, ms, after which a feed that began with an old state is polled: the poll reads all rows of
+ * the execution.
+ */
+const CHECK_DELAY_MS = 1_000;
 
 /** Holds one feed per watched execution and polls the database for all of them in batches. */
 export class FeedRegistry<State extends Feed<Changes>, Changes> {
@@ -146,7 +163,10 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       get heartbeats() {
         return entry.heartbeats;
       },
-      isComplete: () => !entry.isLoading && this.#isComplete(entry.feed, this.#now()),
+      get isOld() {
+        return entry.isOld;
+      },
+      isComplete: () => !entry.isLoading && !entry.isOld && this.#isComplete(entry.feed, this.#now()),
       refresh: () => this.#refresh(entry),
       release: () => {
         if (released) return;
@@ -196,7 +216,7 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
   async #firstRead(key: string, name: ExecutionName, onOpen: (entry: FeedEntry<State>) => void): Promise<void> {
     const begun = this.#now();
     const waiters = new Waiters();
-    const { feed, loaded } = await this.#source.open(name, () => waiters.wake());
+    const { feed, loaded, isOld = false } = await this.#source.open(name, () => waiters.wake());
     const { project, domain } = name;
     const entry: FeedEntry<State> = {
       key,
@@ -205,8 +225,10 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       waiters,
       polled: new Waiters(),
       isLoading: true,
+      isOld,
       readAt: begun,
-      dueAt: 0,
+      // The first poll of an old state does not compete with a page that loads.
+      dueAt: isOld ? begun + CHECK_DELAY_MS : 0,
       users: 0,
       heartbeats: 0,
       heartbeatAt: begun,
@@ -222,11 +244,17 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
     try {
       await loaded;
       entry.isLoading = false;
+      if (isOld) this.#dirty.add(entry);
+      else this.#noteEnd(feed);
       this.#schedulePoll();
     } catch (error) {
       this.#fail(entry, error instanceof Error ? error : new Error(String(error)));
     }
     waiters.wake();
+  }
+
+  #noteEnd(feed: State): void {
+    if (feed.endedAt !== undefined && feed.open === 0) this.#source.onEnded?.(feed);
   }
 
   /** Ends the streams of a feed with an error; the next watcher opens it anew. */
@@ -372,9 +400,12 @@ export class FeedRegistry<State extends Feed<Changes>, Changes> {
       entry.dueAt = now + MIN_POLL_MS + POLL_COST_PER_ROW_MS * entry.feed.size + PUSH_COST_MS * entry.users;
       if (found === undefined || found === "gone") {
         this.#fail(entry, watchedExecutionNotFound(entry.id));
-      } else if (entry.feed.apply(found, snapshot)) {
-        entry.heartbeatAt = now;
-        entry.waiters.wake();
+      } else {
+        const hasChanged = entry.feed.apply(found, snapshot);
+        if (hasChanged) entry.heartbeatAt = now;
+        if (hasChanged || entry.isOld) entry.waiters.wake();
+        entry.isOld = false;
+        if (hasChanged) this.#noteEnd(entry.feed);
       }
       entry.polled.wake();
     }
@@ -392,6 +423,8 @@ interface FeedEntry<State> {
   readonly waiters: Waiters;
   /** The first read has not ended; polls wait for it. */
   isLoading: boolean;
+  /** The state is of an earlier time than its first read. */
+  isOld: boolean;
   /** Callers that wait for the next poll, whatever its result. */
   readonly polled: Waiters;
   /** Start of the last poll. */

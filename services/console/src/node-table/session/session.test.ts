@@ -91,6 +91,18 @@ test("rows come with the first message, and a change of a row without a new orde
   expect(last("summary")?.summary.lastMs).toBe(50);
 });
 
+test("time stands still at the end of an ended execution from the first rows on", async () => {
+  const { session, last, open, arrive, pass } = start();
+  session.receive({ kind: "show", parts });
+  open();
+  const closure = { createdAt: { seconds: 1_000n }, startedAt: { seconds: 1_002n }, duration: { seconds: 5n }, phase: 4 };
+  await arrive([nodeRow({ key: 1, queued: 10, ended: 50 })], { reset: true, cursor: "a", execution: { closure } });
+  pass(3_600_000);
+  expect(last("summary")?.summary).toMatchObject({ isComplete: false, hasEnded: true, lastMs: 7_000 });
+  await arrive([nodeRow({ key: 2, ended: 6_990 })], { cursor: "b", complete: true, counts: { byPhase: [0, 0, 0, 2] } });
+  expect(last("summary")?.summary).toMatchObject({ isComplete: true, hasEnded: true, lastMs: 6_990 });
+});
+
 test("a stream is paused, and continued after its last cursor; an ended one is not", async () => {
   const { session, opened, open, arrive, pass } = start();
   open();

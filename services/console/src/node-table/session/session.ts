@@ -136,7 +136,7 @@ export class TableSession {
   }
 
   #postSummary(): void {
-    const { counts, isComplete, hasEnded, lastMs } = this.#reader;
+    const { counts, isComplete, isOver: hasEnded, lastMs } = this.#reader;
     const { version, order, table, matches } = this.#view;
     const summary = { version, rows: order.length, nodes: table.length, matches, counts, isComplete, hasEnded, lastMs };
     this.#options.post({ kind: "summary", summary }, []);

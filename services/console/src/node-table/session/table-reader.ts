@@ -12,10 +12,26 @@ export class TableReader {
   counts: NodeCounts | undefined;
   execution: ExecutionState | undefined;
   isComplete = false;
+  /** The stream has ended. */
   hasEnded = false;
-  /** Time of the last event, milliseconds since the creation. */
-  lastMs = 0;
+  /** Time of the last event of a node that has been read, milliseconds since the creation. */
+  #lastEventMs = 0;
   #texts = new ConnectionTexts(this.table);
+
+  /** Time stands still: the execution has ended. */
+  get isOver(): boolean {
+    return this.hasEnded || this.execution?.hasEnded === true;
+  }
+
+  /**
+   * Time of the last event, milliseconds since the creation. Of an execution that has ended it is
+   * known before all nodes are read.
+   */
+  get lastMs(): number {
+    const { execution } = this;
+    if (this.isComplete || execution?.hasEnded !== true || execution.startedAtMs === 0) return this.#lastEventMs;
+    return Math.max(this.#lastEventMs, execution.startedAtMs + execution.durationMs - execution.createdAtMs);
+  }
 
   /** Forgets everything, to read another execution. */
   restart(): void {
@@ -47,15 +63,15 @@ export class TableReader {
    */
   nowMs(serverTimeMs: number): number {
     const createdAtMs = this.execution?.createdAtMs ?? 0;
-    return this.hasEnded || createdAtMs === 0 ? this.lastMs : Math.max(serverTimeMs - createdAtMs, this.lastMs);
+    return this.isOver || createdAtMs === 0 ? this.lastMs : Math.max(serverTimeMs - createdAtMs, this.lastMs);
   }
 
   #empty(): void {
-    [this.table, this.isComplete, this.lastMs] = [new NodeTable(), false, 0];
+    [this.table, this.isComplete, this.#lastEventMs] = [new NodeTable(), false, 0];
     this.#texts = new ConnectionTexts(this.table);
   }
 
   #note(times: Float64Array): void {
-    for (const time of times) if (time > this.lastMs && time < Number.POSITIVE_INFINITY) this.lastMs = time;
+    for (const time of times) if (time > this.#lastEventMs && time < Number.POSITIVE_INFINITY) this.#lastEventMs = time;
   }
 }

@@ -102,7 +102,7 @@ test("an execution has its phase and times", () => {
     duration: { seconds: 3n, nanos: 7_000_000 },
   };
   const bytes = toBinary(ExecutionSchema, create(ExecutionSchema, { id: { name: "n" }, closure }));
-  const read = { phase: 6, createdAtMs: 5, startedAtMs: 1_700_000_000_123, updatedAtMs: 0, durationMs: 3007 };
+  const read = { phase: 6, hasEnded: true, createdAtMs: 5, startedAtMs: 1_700_000_000_123, updatedAtMs: 0, durationMs: 3007 };
   expect(readExecution(bytes)).toEqual(read);
   expect(readChunk(encodeChunk([], { execution: { closure } })).execution).toEqual(read);
 });

@@ -7,6 +7,8 @@ import { readFields } from "../../wire/read-fields.js";
 export interface ExecutionState {
   /** Number of flyteidl.core.WorkflowExecution.Phase. */
   readonly phase: number;
+  /** The phase is a terminal one. */
+  readonly hasEnded: boolean;
   /** Milliseconds of the epoch; 0 if not set. */
   readonly createdAtMs: number;
   /** Milliseconds of the epoch; 0 before the start. */
@@ -17,6 +19,8 @@ export interface ExecutionState {
   readonly durationMs: number;
 }
 
+/** SUCCEEDED, FAILED, ABORTED and TIMED_OUT of flyteidl.core.WorkflowExecution.Phase. */
+const TERMINAL: ReadonlySet<number> = new Set([4, 6, 7, 8]);
 /** Number of the field `closure` of flyteidl.admin.Execution. */
 const CLOSURE = 3;
 
@@ -40,7 +44,7 @@ export function readExecution(bytes: Uint8Array): ExecutionState {
       if (field === CLOSURE) readClosure(value);
     },
   });
-  return state;
+  return { ...state, hasEnded: TERMINAL.has(state.phase) };
 }
 
 /** Reads a google.protobuf.Timestamp or Duration that is not negative, in milliseconds. */

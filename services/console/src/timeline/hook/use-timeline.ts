@@ -23,7 +23,7 @@ export interface TimelineElements {
 
 /** Holds the state of a timeline: the part of time and rows in sight, the cursor, the drawing. */
 export function useTimeline(props: TimelineProps, { scroller, body }: TimelineElements) {
-  const { client, colours, formatTime, formatDuration, zoneOffsetMs = 0, clockSkewMs = 0, order, selected, onSelect } = props;
+  const { client, colours, formatTime, formatDuration, clockTime, clockSkewMs = 0, order, selected, onSelect } = props;
   const summary = useStore(client.summary);
   const shown = useStore(client.shown);
   const overview = useStore(client.overview);
@@ -85,7 +85,7 @@ export function useTimeline(props: TimelineProps, { scroller, body }: TimelineEl
     onClick: click,
   };
   const timeText = (timeMs: number, stepMs?: number): string => formatTime((createdAtMs ?? 0) + timeMs, stepMs);
-  const alignMs = (createdAtMs ?? 0) + zoneOffsetMs;
+  const alignMs = clockTime(createdAtMs ?? 0);
   const state = { size, viewport, time, nowMs, isLive: !hasEnded, alignMs, colours, selected, durationText: formatDuration, timeText };
   return {
     summary,

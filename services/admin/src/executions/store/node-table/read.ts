@@ -5,10 +5,13 @@ import { executionColumns, type ExecutionRow } from "../execution/find.js";
 import { changed, inSnapshot, snapshotXmax } from "../watch/changed-rows.js";
 import { type ChangesOfAll, endedAt, type KnownState } from "../watch/known-state.js";
 import type { Snapshot } from "../watch/snapshot.js";
+import { readStoredTable } from "./stored-table.js";
 import { type NodePage, nodeValues, pageColumns, type PageRow, readColumns, readPage, runsSomething } from "./node-page.js";
 
 /** Nodes per statement and message: the first rows appear before the last are read. */
 export const PAGE = 4_096;
+/** Nodes of the first page: more than a screen shows, and few bytes. */
+export const FIRST_PAGE = 256;
 
 /** The execution of a node table. */
 export interface TableExecution {
@@ -27,11 +30,14 @@ export interface NodeTableChanges {
 export interface OpenedTable extends TableExecution {
   readonly executionId: bigint;
   readonly snapshot: Snapshot;
+  /** Stored pages with the rows of the snapshot, which are not read again. */
+  readonly storedPages: Uint8Array | undefined;
 }
 
 /**
  * Reads an execution and its nodes in one snapshot. Calls `onOpen` first, then `onPage` for each
- * page of nodes in the order of their creation.
+ * page of nodes in the order of their creation. Reads no nodes of an ended execution whose table is
+ * stored: `onOpen` gets its pages and their earlier snapshot.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -42,7 +48,10 @@ export function readNodeTable(
 ): Promise<void> {
   return inSnapshot(db, async (tx, snapshot) => {
     const execution = await findTableExecution(tx, name);
-    onOpen({ executionId: execution.id, snapshot, ...tableExecution(execution) });
+    const opened = { executionId: execution.id, snapshot, storedPages: undefined, ...tableExecution(execution) };
+    const stored = opened.endedAt === undefined ? undefined : await readStoredTable(tx, execution.id);
+    if (stored !== undefined) return onOpen({ ...opened, snapshot: stored.snapshot, storedPages: stored.pages });
+    onOpen(opened);
     await tx.query({ text: "SET LOCAL enable_nestloop = off" });
     for await (const page of pages(tx, execution.id)) onPage(page);
   });
@@ -76,7 +85,7 @@ export async function readTableExecution(db: Queryable, name: ExecutionName): Pr
 const PAGE_TEXT = `WITH page AS MATERIALIZED (
     SELECT ${readColumns} FROM node_executions WHERE execution_id = $1 AND (created_at, id) > ($2::timestamptz, $3::bigint)
       AND ${runsSomething("node_executions")}
-    ORDER BY created_at, id LIMIT ${PAGE}),
+    ORDER BY created_at, id LIMIT $4),
   parents AS MATERIALIZED (
     SELECT named.node_id, (SELECT p.id FROM node_executions p WHERE p.execution_id = $1 AND p.node_id = named.node_id) AS id
     FROM (SELECT DISTINCT parent_node_id AS node_id FROM page WHERE parent_node_id IS NOT NULL) AS named),
@@ -90,21 +99,23 @@ const PAGE_TEXT = `WITH page AS MATERIALIZED (
 
 /** Yields pages; PostgreSQL makes one while the caller processes the one before. */
 async function* pages(tx: Queryable, executionId: bigint): AsyncGenerator<NodePage> {
-  const pageAfter = async (createdAt: string, key: number): Promise<PageRow & { readonly last: string | null }> => {
+  const pageAfter = async (createdAt: string, key: number, limit: number): Promise<PageRow & { readonly last: string | null }> => {
     const { rows } = await tx.query<PageRow & { last: string | null }>({
       name: "node-table-page",
       text: PAGE_TEXT,
-      values: [executionId, createdAt, key],
+      values: [executionId, createdAt, key, limit],
     });
     if (rows[0] === undefined) throw new Error("an aggregate returned no row");
     return rows[0];
   };
-  for (let next = pageAfter("-infinity", 0); ; ) {
+  let limit = FIRST_PAGE;
+  for (let next = pageAfter("-infinity", 0, limit); ; ) {
     const row = await next;
     if (row.last === null) return;
     const page = readPage(row);
-    const isLast = page.length < PAGE;
-    if (!isLast) next = pageAfter(row.last, page.key[page.length - 1] ?? 0);
+    const isLast = page.length < limit;
+    limit = PAGE;
+    if (!isLast) next = pageAfter(row.last, page.key[page.length - 1] ?? 0, limit);
     yield page;
     if (isLast) return;
   }

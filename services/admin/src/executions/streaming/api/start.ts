@@ -5,6 +5,8 @@ import { DependencyMonitor } from "../dependency-monitor.js";
 import { StreamLimiter } from "../stream-limiter.js";
 import { FeedRegistry } from "../feed-registry.js";
 import { ItemTables } from "../item-table/item-tables.js";
+import { EndedTables } from "../node-table/ended-tables.js";
+import { TableStore } from "../node-table/table-store.js";
 import { nodeTableSource, type NodeTableFeeds } from "../node-table/feed-source.js";
 import { type WatchFeeds, watchFeedSource } from "../watch/feed-source.js";
 
@@ -13,6 +15,8 @@ export interface Streaming {
   readonly feeds: WatchFeeds;
   readonly nodeTables: NodeTableFeeds;
   readonly itemTables: ItemTables;
+  /** Tables of executions that have ended, which are stored. */
+  readonly endedTables: EndedTables;
   readonly streams: StreamLimiter;
   /** Log streams, each with its own connection to a data plane. */
   readonly logStreams: StreamLimiter;
@@ -32,7 +36,9 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
   const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
   const limits = { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 };
   const feeds = new FeedRegistry(deps, watchFeedSource(deps.db), { ...limits, ...WATCHES });
-  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db), { ...limits, ...TABLES });
+  const store = new TableStore(deps);
+  const nodeTables = new FeedRegistry(deps, nodeTableSource(deps.db, store), { ...limits, ...TABLES });
+  const endedTables = new EndedTables(deps, nodeTables);
   const itemTables = new ItemTables(deps, limits);
   const streams = new StreamLimiter(maxStreams);
   const logStreams = new StreamLimiter(maxLogStreams);
@@ -57,16 +63,19 @@ export function startStreaming(deps: Pick<ExecutionsDeps, "db" | "bus" | "clock"
     feeds,
     nodeTables,
     itemTables,
+    endedTables,
     streams,
     logStreams,
     close: async () => {
       monitor.close();
+      endedTables.close();
       streams.stop();
       logStreams.stop();
       await subscription.close();
       feeds.close();
       nodeTables.close();
       itemTables.close();
+      await store.close();
     },
   };
 }

@@ -10,8 +10,10 @@ export class TableFeed implements Feed<NodeTableChanges> {
   readonly messages = new TableMessages();
   #at: Snapshot;
   #endedAt: number | undefined;
+  /** Sequence of the last change that the stored table has; undefined without one. */
+  #storedUpTo: number | undefined;
 
-  constructor({ executionId, snapshot, bytes, endedAt }: OpenedTable) {
+  constructor({ executionId, snapshot, bytes, endedAt }: Omit<OpenedTable, "storedPages">) {
     this.executionId = executionId;
     this.#at = snapshot;
     this.#endedAt = endedAt;
@@ -32,6 +34,21 @@ export class TableFeed implements Feed<NodeTableChanges> {
 
   get endedAt(): number | undefined {
     return this.#endedAt;
+  }
+
+  /** Sequence of the last change of a row. */
+  get sequence(): number {
+    return this.messages.rows.order.end;
+  }
+
+  /** True when the stored table has all rows as they are. */
+  get isStored(): boolean {
+    return this.#storedUpTo === this.sequence;
+  }
+
+  /** Tells that the table has been stored with the changes up to a sequence. */
+  setStored(sequence: number): void {
+    this.#storedUpTo = sequence;
   }
 
   /** Adds nodes of the first read. */

@@ -35,6 +35,8 @@ export async function* watchNodeTable(
   try {
     const handle = await feeds.acquire(name);
     try {
+      // A single answer is no older than its call.
+      if (noFollow && handle.isOld) await handle.refresh();
       yield* sendMessages(watchedTable(handle), { cursor, noFollow, stream });
     } finally {
       handle.release();

@@ -5,6 +5,7 @@ import type { EarlyTable } from "../../../node-table/early-table.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { executionSearch, type ExecutionTab } from "../../../route/execution-search.js";
 import { parseSearch } from "../../../route/search.js";
+import { clockTimeMs } from "../../../format/time.js";
 import { createPreferences } from "../../../session/preferences.js";
 import { followTheme } from "../../../theme/theme.js";
 import counts from "../counts/node-counts.module.css";
@@ -48,8 +49,10 @@ async function draw({ table: { client, key }, location, styled }: FirstRowsOptio
   await styled;
   const look = executionPhaseLook(PHASE_NAMES[client.execution.get()?.phase ?? 0]);
   if (isPageDrawn() || shownTab(tab, look) !== "timeline") return;
-  followTheme(createPreferences(globalThis.localStorage), document.documentElement);
-  const timeline = timelineElement(first);
+  const preferences = createPreferences(globalThis.localStorage);
+  followTheme(preferences, document.documentElement);
+  const alignMs = clockTimeMs(first.createdAtMs, preferences.get().zone);
+  const timeline = timelineElement({ ...first, alignMs });
   const hasErrors = look.kind === "bad" || look.kind === "stop";
   const made = element(cover["cover"], frameElement(location.pathname, key, pageElement(key.name, hasErrors, timeline.element)));
   // The page that follows says the same to assistive technology.
@@ -62,7 +65,7 @@ async function draw({ table: { client, key }, location, styled }: FirstRowsOptio
 }
 
 /** Resolves to the first rows once the worker has sent them. */
-function rowsOf(client: NodeTableClient): Promise<FirstRows> {
+function rowsOf(client: NodeTableClient): Promise<Omit<FirstRows, "alignMs"> & { readonly createdAtMs: number }> {
   return new Promise((resolve) => {
     const look = (): void => {
       const [shown, summary, execution] = [client.shown.get(), client.summary.get(), client.execution.get()];

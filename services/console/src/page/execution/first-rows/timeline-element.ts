@@ -20,7 +20,8 @@ export interface FirstRows {
   readonly shown: ShownTable;
   readonly summary: TableSummary;
   readonly overview: ReturnType<NodeTableClient["overview"]["get"]>;
-  readonly createdAtMs: number;
+  /** Time of the person's clock at the creation, as if it were in UTC. */
+  readonly alignMs: number;
   /** Time of the last event or of now, milliseconds since the creation. */
   readonly nowMs: number;
 }
@@ -53,7 +54,7 @@ function barElement(): HTMLElement {
   return element(styles["bar"], named("span", styles["choices"], choice));
 }
 
-function drawBars(canvas: HTMLCanvasElement, body: HTMLElement, { shown, overview, createdAtMs, nowMs }: FirstRows): void {
+function drawBars(canvas: HTMLCanvasElement, body: HTMLElement, { shown, overview, alignMs, nowMs }: FirstRows): void {
   const { width: widthPx, height: heightPx } = body.getBoundingClientRect();
   const ratio = devicePixelRatio;
   const context = canvas.getContext("2d");
@@ -69,7 +70,7 @@ function drawBars(canvas: HTMLCanvasElement, body: HTMLElement, { shown, overvie
       time: { window: wholeWindow(folds, nowMs), folds, mode: "fit" },
       nowMs,
       isLive: false,
-      alignMs: createdAtMs,
+      alignMs,
       colours: timelineColours(readTokenColours(TIMELINE_TOKENS)),
       selected: undefined,
       durationText: formatDuration,

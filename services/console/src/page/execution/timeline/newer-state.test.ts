@@ -2,7 +2,10 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { expect, test } from "vitest";
 import { isNewer, PHASE_NAMES } from "./newer-state.js";
 
-const state = (phase: number, updatedAtMs: number) => ({ phase, updatedAtMs, createdAtMs: 0, startedAtMs: 0, durationMs: 0 });
+const state = (phase: number, updatedAtMs: number) => {
+  const times = { createdAtMs: 0, startedAtMs: 0, durationMs: 0 };
+  return { phase, hasEnded: phase === WorkflowExecution_Phase.SUCCEEDED, updatedAtMs, ...times };
+};
 const read = (phase: "SUCCEEDING" | "SUCCEEDED", updatedAt: string) => ({ closure: { phase, updatedAt } });
 
 test("phases have the names of the IDL", () => {

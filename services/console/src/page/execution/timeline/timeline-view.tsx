@@ -3,7 +3,7 @@ import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
 import { formatDuration } from "../../../format/duration.js";
 import type { PhaseLook } from "../../../format/phase.js";
-import { formatTick, formatTime } from "../../../format/time.js";
+import { clockTimeMs, formatTick, formatTime } from "../../../format/time.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { OrderKind } from "../../../node-table/order/list-rows.js";
 import type { NodeStateName } from "../../../node-table/table/node-state.js";
@@ -50,6 +50,7 @@ export function TimelineView({ title, client, selected, onSelect }: TimelineView
       mark={stateMark}
       formatTime={(timeMs, stepMs) => (stepMs === undefined ? formatTime(timeMs, clock.now(), zone) : formatTick(timeMs, stepMs, zone))}
       formatDuration={formatDuration}
+      clockTime={(timeMs) => clockTimeMs(timeMs, zone)}
       clockSkewMs={clock.now() - Date.now()}
       order={order}
       onOrder={setOrder}
