@@ -10,7 +10,7 @@ import { deleteExecutionRows } from "../../store/delete-rows.js";
 import { findExecutionId } from "../../store/execution/find.js";
 import { insertExecution } from "../../store/execution/insert.js";
 import { writeNode } from "../../store/node/written-nodes.fixture.js";
-import { readStoredTable, saveStoredTable, STORED_FORMAT } from "../../store/node-table/stored-table.js";
+import { readStoredTable, saveStoredTable, STORED_FORMAT, type StoredTable } from "../../store/node-table/stored-table.js";
 import { MIN_LARGE_NODES } from "./ended-tables.js";
 import { type ShownNode, ShownTable } from "./shown-table.fixture.js";
 import { MIN_STORED_NODES } from "./table-store.js";
@@ -219,10 +219,10 @@ test("a table that cannot be stored is read all the same, and stored by the next
 
 test("a stored table goes with its execution, and is not stored for a deleted one", async () => {
   await readFirst();
-  const table = await stored();
+  const table = (await stored()) as StoredTable;
   await database.db.transaction((tx) => deleteExecutionRows(tx, { ...id, id: rowId }));
   expect(await storedCount()).toBe(0);
-  await saveStoredTable(database.db, rowId, table ?? expect.unreachable());
+  await saveStoredTable(database.db, rowId, table);
   expect(await storedCount()).toBe(0);
 });
 

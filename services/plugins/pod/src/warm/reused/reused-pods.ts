@@ -40,7 +40,11 @@ export class ReusedPods {
     this.ends = new AttemptEnds({ ...deps, repeatAssignment: (pod, count) => this.#repeatAssignment(pod, count) });
   }
 
-  /** Notes that an attempt has taken the pod; `late` if its kubelet may show the assignment late. */
+  /**
+   * Notes that an attempt has taken the pod.
+   *
+   * @param late true if its kubelet may show the assignment late
+   */
   taken(pod: Pod, now: number, late: boolean): void {
     if (takeOf(pod) === undefined) return;
     this.ends.observe(pod);
