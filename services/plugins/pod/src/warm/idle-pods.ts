@@ -102,7 +102,7 @@ export class IdlePods {
     this.#newer.set(objectKey(pod), { pod: trimIdlePod(pod), until: this.deps.clock.now() + WATCH_LAG_MS });
   }
 
-  /** Time from which the kubelet of the pod shows an assignment at once, ms; 0 when it has passed. */
+  /** Time from which the kubelet shows an assignment of the pod at once, ms; 0 if it has passed. */
   settledAt(pod: Pod): number {
     const at = this.#changedAt.get(objectKey(pod));
     return at === undefined || at + KUBELET_LAG_MS <= this.deps.clock.now() ? 0 : at + KUBELET_LAG_MS;
