@@ -177,7 +177,7 @@ export class PodController {
       this.#queue.addAt(attemptKey(request), this.#now() + 1);
       return submitted;
     }
-    const { status, recheckAt } = await this.#reader.read(pod, request);
+    const { status, recheckAt } = await this.#readStatus(pod, request);
     if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
     return status ?? submitted;
   }
@@ -285,8 +285,8 @@ export class PodController {
     const start = warm?.startFor(pod, request);
     if (warm === undefined || start === undefined) return this.#createCold(pod, request);
     const taken = (await this.#mayTake(request)) ? await creations.track(request, () => warm.take(request, start)) : undefined;
-    warm.count(start, taken === undefined ? "cold" : "taken");
-    return taken ?? this.#createCold(pod, request);
+    warm.count(start, taken?.outcome ?? "cold");
+    return taken?.pod ?? this.#createCold(pod, request);
   }
 
   /**
@@ -390,8 +390,14 @@ export class PodController {
     this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
   }
 
+  /** Reads the status of an attempt, whose end may be in the log alone. */
+  async #readStatus(pod: Pod, request: TaskRequest): ReturnType<PodStatusReader["read"]> {
+    await this.deps.warm?.reused.ends.firstRead(pod);
+    return this.#reader.read(this.#shown(pod), request);
+  }
+
   async #publish(pod: Pod, request: TaskRequest): Promise<void> {
-    const { status, recheckAt } = await this.#reader.read(pod, request);
+    const { status, recheckAt } = await this.#readStatus(pod, request);
     if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
     if (status !== undefined) await this.#host?.publishStatus(request, status);
   }

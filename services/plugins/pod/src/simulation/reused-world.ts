@@ -34,6 +34,8 @@ const settings = warmPodSettings.parse({ enabled: true, rules: [{ mode: "reused"
 export class ReusedWorld extends PodWorld {
   /** Mistakes that were seen, beside those of the attempt. */
   readonly violations: string[] = [];
+  /** Number of pods that an earlier process has started ahead. */
+  ahead = 2;
   /** Attempts of others take pods that were freed. */
   hasRivals = true;
   /** Number of pods that were freed. */
@@ -77,7 +79,7 @@ export class ReusedWorld extends PodWorld {
   }
 
   protected override warmPool(clock: ManualTime): WarmPool {
-    if (this.cluster.creations.size === 0) this.#startAhead(2);
+    if (this.cluster.creations.size === 0) this.#startAhead(this.ahead);
     const pool = new WarmPool({ client: this.cluster, clock, logger, settings });
     if (this.mistake === "freesBeforeItsEndIsStored") {
       const { ends } = pool.reused;
@@ -92,10 +94,11 @@ export class ReusedWorld extends PodWorld {
   }
 
   override complete(request: TaskRequest): void {
-    const tag = attemptLogTag(request);
-    if (this.#supervisors?.isRunning(tag) !== true) return super.complete(request);
+    const pod = this.cluster.podOf(attemptKey(request));
+    if (pod === undefined || takeOf(pod) === undefined) return super.complete(request);
+    this.cluster.startPod(objectKey(pod));
     this.store.blobs.set(`${request.outputPrefix}/outputs.pb`, outputs);
-    this.#supervisors.complete(tag);
+    this.#supervisors?.complete(attemptLogTag(request));
   }
 
   /** Keeps later assignments from the supervisors, as a kubelet that is lost. */
@@ -111,7 +114,8 @@ export class ReusedWorld extends PodWorld {
   override isRunning(request: TaskRequest): boolean {
     const pod = this.cluster.podOf(attemptKey(request));
     const runs = this.#supervisors?.isRunning(attemptLogTag(request)) === true;
-    return runs || (pod !== undefined && takeOf(pod) === undefined && super.isRunning(request));
+    if (runs || pod === undefined) return runs;
+    return takeOf(pod) === undefined ? super.isRunning(request) : isStarting(pod);
   }
 
   override inject(fault: JobFault): void {
@@ -188,6 +192,11 @@ export class ReusedWorld extends PodWorld {
       yield isEnd ? Buffer.from(`2026-01-02T03:04:05.000000001Z ${tag}= ${mark(take)}\n`) : chunk;
     }
   }
+}
+
+/** True for a taken pod whose supervisor will start the attempt. */
+function isStarting({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && (status?.phase ?? "Pending") === "Pending";
 }
 
 function isIdle({ metadata }: Pod): boolean {

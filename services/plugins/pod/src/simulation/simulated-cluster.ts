@@ -16,7 +16,7 @@ import {
   type WatchOptions,
 } from "@flyte-ts/kubernetes";
 import type { ContainerState, Pod, PodCondition } from "@flyte-ts/pod-task";
-import { isIdleWarmPod, WARM_STATE_LABEL } from "@flyte-ts/pod-task/warm";
+import { isIdleWarmPod, WARM_KEY_LABEL, WARM_STATE_LABEL } from "@flyte-ts/pod-task/warm";
 import type { JobFault } from "@flyte-ts/task-plugin/harness";
 import { podAttemptKey } from "../attempt-pod-names.js";
 import { IDLE_SELECTOR } from "../warm/idle-pod.js";
@@ -153,12 +153,17 @@ export class SimulatedCluster implements KubeClient {
     return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } });
   }
 
+  /** Starts the containers of a pod at once. */
+  startPod(key: string): void {
+    this.#start(key, this.pods.get(key)?.metadata.uid);
+  }
+
   /** Starts the containers, unless the pod is gone or being deleted. */
   #start(key: string, uid: string | undefined): void {
     const { metadata } = this.pods.get(key) ?? {};
     const pod = this.pods.get(key);
     if (pod === undefined || metadata?.uid !== uid || metadata?.deletionTimestamp !== undefined) return;
-    if (isIdleWarmPod(pod)) {
+    if (pod.metadata.labels?.[WARM_KEY_LABEL] !== undefined) {
       const conditions = [{ type: "Ready", status: "True" }];
       const state = { running: { startedAt: this.#timestamp() } };
       if (pod.status?.phase === "Pending")

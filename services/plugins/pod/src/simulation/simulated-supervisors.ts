@@ -47,8 +47,9 @@ export class SimulatedSupervisors {
     return [...this.#processes.values()].some(({ current }) => current?.tag === tag && !current.ended);
   }
 
-  /** Ends the attempt of this tag by itself. */
+  /** Ends the attempt of this tag by itself; starts it before if need be. */
   complete(tag: string): void {
+    if (!this.isRunning(tag)) for (const key of this.#processes.keys()) this.#read(key);
     for (const [key, { current }] of this.#processes)
       if (current?.tag === tag && !current.ended) this.#end(key, { code: 0, aborted: false });
   }
@@ -73,7 +74,8 @@ export class SimulatedSupervisors {
     // An earlier attempt has left its last line.
     if (!this.#processes.has(key))
       this.#processes.set(key, { done: new Set(), lastLine: `${"0".repeat(16)}= ${mark("0")}`, streams: new Set() });
-    if (assignmentText(before) !== assignmentText(after)) this.clock.schedule(this.#delayMs(), () => this.#read(key));
+    const isChanged = assignmentText(before) !== assignmentText(after) || before?.status?.phase !== after.status?.phase;
+    if (isChanged) this.clock.schedule(this.#delayMs(), () => this.#read(key));
   }
 
   #delayMs(): number {

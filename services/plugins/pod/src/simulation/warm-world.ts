@@ -4,7 +4,7 @@ import { buildPod, type Pod } from "@flyte-ts/pod-task";
 import { WARM_POOL_ANNOTATION, warmStart } from "@flyte-ts/pod-task/warm";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { idlePod } from "../warm/idle-pod.js";
-import { WarmPool } from "../warm/pool.js";
+import { type TakenPod, WarmPool } from "../warm/pool.js";
 import { warmPodSettings } from "../warm/settings.js";
 import { config, logger, podRequest, PodWorld } from "./pod-world.js";
 
@@ -82,7 +82,7 @@ class ForgetfulPool extends WarmPool {
     return undefined;
   }
 
-  override take(request: TaskRequest, start: Parameters<WarmPool["take"]>[1]): Promise<Pod | undefined> {
+  override take(request: TaskRequest, start: Parameters<WarmPool["take"]>[1]): Promise<TakenPod | undefined> {
     this.release(request);
     return super.take(request, start);
   }

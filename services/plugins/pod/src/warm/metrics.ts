@@ -1,5 +1,11 @@
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
 
+/**
+ * Start of an attempt that may use warm pods: in an idle pod (`taken`), in a new one that serves
+ * others afterwards (`started`), or in one of its own (`cold`).
+ */
+export type WarmOutcome = "taken" | "started" | "cold";
+
 /** Reason for which an idle pod is deleted. */
 export type WarmPodEnd = "demand" | "age" | "room" | "ended";
 
@@ -10,7 +16,6 @@ export interface WarmPodMetrics {
   readonly repeatedAssignments: Counter;
   /** Reused pods that served no further attempt. */
   readonly retired: Counter<"reason">;
-  /** Starts of attempts that may use warm pods: `taken`, or `cold` without an idle pod. */
   readonly starts: Counter<"outcome">;
   readonly discarded: Counter<"reason">;
 }

@@ -8,7 +8,7 @@ import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { ageMs, isReady, kindOf } from "./idle-pod.js";
 import { IdlePods } from "./idle-pods.js";
-import type { WarmPodMetrics } from "./metrics.js";
+import type { WarmOutcome, WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
 import { ReusedPods } from "./reused/reused-pods.js";
 import { Stock } from "./stock.js";
@@ -27,6 +27,12 @@ interface UnknownTake {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
+}
+
+/** A pod that an attempt has taken. */
+export interface TakenPod {
+  readonly pod: Pod;
+  readonly outcome: Exclude<WarmOutcome, "cold">;
 }
 
 type TakeResult = { readonly kind: "taken"; readonly pod: Pod } | { readonly kind: "lost" };
@@ -89,7 +95,7 @@ export class WarmPool {
   }
 
   /** Counts a start, which decides how many pods are kept ready. */
-  count(start: WarmStart, outcome: "taken" | "cold"): void {
+  count(start: WarmStart, outcome: WarmOutcome): void {
     this.deps.metrics?.starts.inc({ outcome });
     this.#stock.count(start, outcome);
   }
@@ -100,19 +106,24 @@ export class WarmPool {
   }
 
   /**
-   * Takes an idle pod for the attempt, which must have no other pod. Undefined when there is none.
+   * Takes an idle pod for the attempt, which must have no other pod, or starts one that others can
+   * take afterwards. Undefined when the attempt needs a pod of its own.
+   *
    * @throws RetryLater while a take without an answer may have succeeded
    */
-  async take(request: TaskRequest, start: WarmStart): Promise<Pod | undefined> {
+  async take(request: TaskRequest, start: WarmStart): Promise<TakenPod | undefined> {
     try {
       const unknown = this.#unknown.get(attemptKey(request));
       const earlier = unknown === undefined ? undefined : await this.#retake(unknown, request, start);
-      if (earlier?.kind === "taken") return earlier.pod;
+      if (earlier?.kind === "taken") return { pod: earlier.pod, outcome: "taken" };
       for (const idle of this.#choices(start.key)) {
         const result = await this.#takePod(idle, request, start);
-        if (result.kind === "taken") return result.pod;
+        if (result.kind === "taken") return { pod: result.pod, outcome: "taken" };
       }
-      return undefined;
+      const started = await this.#stock.createFor(start);
+      if (started === undefined) return undefined;
+      const result = await this.#takePod(started, request, start);
+      return result.kind === "taken" ? { pod: result.pod, outcome: "started" } : undefined;
     } catch (error) {
       throw asRetryLater(error);
     }

@@ -6,7 +6,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { Demand, REPLACEMENT_MS } from "./demand.js";
 import { ageMs, idlePod, isSpent, isUnschedulable, kindOf } from "./idle-pod.js";
 import type { IdlePods } from "./idle-pods.js";
-import type { WarmPodEnd, WarmPodLoad, WarmPodMetrics } from "./metrics.js";
+import type { WarmOutcome, WarmPodEnd, WarmPodLoad, WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
 
 export interface StockDeps {
@@ -75,11 +75,30 @@ export class Stock {
   }
 
   /** Counts a start of an attempt that can take pods of this kind. */
-  count(start: WarmStart, outcome: "taken" | "cold"): void {
+  count(start: WarmStart, outcome: WarmOutcome): void {
     const kind = this.#kind(start.key);
     const now = this.#now();
-    kind.start = start;
     kind.cold = [...kind.cold.filter((at) => at > now - REPLACEMENT_MS), ...(outcome === "cold" ? [now] : [])];
+    this.#addDemand(kind, start, now);
+  }
+
+  /**
+   * Starts a pod for an attempt that finds none idle. Undefined for pods that serve one attempt,
+   * and when the kind has its maximum of pods: many pods at once would be idle afterwards.
+   */
+  async createFor(start: WarmStart): Promise<Pod | undefined> {
+    const { maxIdle, maxIdleTotal } = this.deps.settings;
+    const kind = this.#kind(start.key);
+    const now = this.#now();
+    const pods = this.#count(start.key) + kind.creating + this.deps.busy(start.key).length;
+    if (!isReused(start) || pods >= maxIdle || this.#total() >= maxIdleTotal || this.#isPaused(kind, now)) return undefined;
+    // Before the pod is seen: one without demand is superfluous.
+    this.#addDemand(kind, start, now);
+    return this.#create(kind, start);
+  }
+
+  #addDemand(kind: Kind, start: WarmStart, now: number): void {
+    kind.start = start;
     const busy = this.deps.busy(start.key);
     // Another pod would have served a late attempt at once.
     const late = busy.filter((pod) => pod.late).length;
@@ -158,24 +177,34 @@ export class Stock {
 
   #fill(key: string, kind: Kind, now: number): void {
     const { start } = kind;
-    if (start === undefined || kind.pausedUntil > now || this.#pausedUntil > now) return;
+    if (start === undefined || this.#isPaused(kind, now)) return;
     // A pod that was taken just now may come back before a new one is ready.
     const returning = this.deps.busy(key).filter(({ at }) => at > now - REPLACEMENT_MS).length;
     const target = Math.min(this.deps.settings.maxIdle, kind.demand.need(now) - returning);
-    while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#create(kind, start);
+    while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#createIdle(kind, start);
   }
 
-  async #create(kind: Kind, start: WarmStart): Promise<void> {
-    const { client, pool, pods, logger } = this.deps;
+  #isPaused(kind: Kind, now: number): boolean {
+    return kind.pausedUntil > now || this.#pausedUntil > now;
+  }
+
+  async #createIdle(kind: Kind, start: WarmStart): Promise<void> {
+    const pod = await this.#create(kind, start);
+    if (pod !== undefined) this.deps.pods.add(pod);
+  }
+
+  async #create(kind: Kind, start: WarmStart): Promise<Pod | undefined> {
+    const { client, pool, logger } = this.deps;
     const name = `warm-${start.key.slice(0, 10)}-${pool.slice(0, 8)}-${(this.#created++).toString(36)}`;
     kind.creating++;
     try {
-      pods.add(await client.create<Pod>(PODS, idlePod(start, { name, pool })));
+      return await client.create<Pod>(PODS, idlePod(start, { name, pool }));
     } catch (error) {
       // A pod ahead is a convenience: the quota, a policy or the API may refuse it.
       kind.pausedUntil = this.#now() + this.deps.settings.pauseMs;
       const level = isTransient(error) || (error instanceof KubeError && error.status === 403) ? "info" : "warn";
       logger[level]({ namespace: start.metadata.namespace, error: String(error) }, "cannot start a warm pod; starts ahead pause");
+      return undefined;
     } finally {
       kind.creating--;
       this.changed();

@@ -1,8 +1,9 @@
-import type { Time } from "@flyte-ts/async";
+import { resolvesWithin, type Time } from "@flyte-ts/async";
 import { attemptLogTag } from "@flyte-ts/domain/name";
 import { type KubeClient, objectKey } from "@flyte-ts/kubernetes";
 import { decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
 import { type AttemptEnd, takeOf, withAttemptEnd } from "@flyte-ts/pod-task/warm";
+import { isReady } from "../idle-pod.js";
 import { EndMarkReader } from "./end-mark-reader.js";
 
 export interface AttemptEndsDeps {
@@ -16,12 +17,18 @@ export interface AttemptEndsDeps {
 interface FollowedTake {
   readonly take: string;
   readonly cancel: AbortController;
+  /** Resolves once the log was read for the first time, or could not be. */
+  readonly firstRead: PromiseWithResolvers<void>;
+  /** The pod can start the attempt. */
+  ready: boolean;
   /** The log has shown a line of the attempt. */
   started: boolean;
   end?: AttemptEnd;
 }
 
 const RETRY_MS = 500;
+/** Maximum time to wait for the first lines of a log, ms. */
+const FIRST_READ_MS = 1_000;
 /** Times without a sign of the start after which an assignment is repeated, ms. */
 const START_TIMEOUTS_MS = [2_000, 4_000, 8_000];
 /**
@@ -57,11 +64,17 @@ export class AttemptEnds {
     const known = this.#takes.get(key);
     if (known !== undefined && known.take !== take) this.#forget(key);
     if (take === undefined || hasTerminated(pod)) return known?.cancel.abort();
-    if (known?.take === take) return;
-    const followed: FollowedTake = { take, cancel: new AbortController(), started: false };
+    if (known?.take === take) return this.#onReady(pod, known);
+    const followed: FollowedTake = {
+      take,
+      cancel: new AbortController(),
+      firstRead: Promise.withResolvers<void>(),
+      ready: false,
+      started: false,
+    };
     this.#takes.set(key, followed);
     void this.#follow(pod, followed);
-    void this.#awaitStart(pod, followed);
+    this.#onReady(pod, followed);
   }
 
   /** Ends the interest in a pod that is gone, or serves this attempt no more. */
@@ -91,6 +104,12 @@ export class AttemptEnds {
     return end === undefined || end.aborted || hasTerminated(pod) ? pod : withAttemptEnd(pod, end);
   }
 
+  /** Waits until the log was read once: another process may have seen the end before. */
+  async firstRead(pod: Pod): Promise<void> {
+    const known = this.#takes.get(objectKey(pod));
+    if (known !== undefined && known.take === takeOf(pod)) await resolvesWithin(known.firstRead.promise, FIRST_READ_MS, this.deps.clock);
+  }
+
   /** Waits for the end of the pod's attempt. */
   async waitFor(pod: Pod, ms: number): Promise<AttemptEnd | undefined> {
     this.observe(pod);
@@ -102,6 +121,12 @@ export class AttemptEnds {
   #forget(key: string): void {
     this.#takes.get(key)?.cancel.abort();
     this.#takes.delete(key);
+  }
+
+  #onReady(pod: Pod, followed: FollowedTake): void {
+    if (followed.ready || !isReady(pod)) return;
+    followed.ready = true;
+    void this.#awaitStart(pod, followed);
   }
 
   /**
@@ -123,9 +148,10 @@ export class AttemptEnds {
     const { signal } = followed.cancel;
     while (!signal.aborted) {
       const end = await this.#readEnd(pod, followed).catch(() => undefined);
+      if (end !== undefined) followed.end = end;
+      followed.firstRead.resolve();
       if (signal.aborted) return;
       if (end !== undefined) {
-        followed.end = end;
         this.#onEnd(pod);
         return;
       }
@@ -151,6 +177,7 @@ export class AttemptEnds {
         cancelTimer = listen();
         const end = reader.add(chunk);
         followed.started ||= reader.hasStarted;
+        if (end === undefined) followed.firstRead.resolve();
         if (end !== undefined) return end;
       }
       return undefined;

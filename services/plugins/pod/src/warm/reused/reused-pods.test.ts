@@ -12,6 +12,46 @@ describe("the pod plugin with reused pods passes the conformance cases", () => {
   });
 });
 
+describe("a kind without reused pods", () => {
+  let world: ReusedWorld;
+  let bench: WarmBench<ReusedWorld>;
+  const attemptOf = (node: number) => ({ generatedName: `a-n${node}-0`, nodePath: `n${node}` });
+
+  beforeEach(async () => {
+    world = new ReusedWorld();
+    world.ahead = 0;
+    world.hasRivals = false;
+    bench = new WarmBench(world);
+    await bench.start();
+  });
+  afterEach(() => bench.stop());
+
+  it("starts one for its first attempt, which serves the next one", async () => {
+    await bench.send(DesiredState.RUN, attemptOf(0));
+    expect([bench.pods("taken"), bench.pods("taken")[0]?.status?.phase]).toMatchObject([[{}], "Pending"]);
+    await bench.advance(1_000);
+    expect([bench.phases(), world.isRunning(warmRequest(attemptOf(0)))]).toEqual([["QUEUED", "RUNNING"], true]);
+    const [first] = bench.names("taken");
+    world.complete(warmRequest(attemptOf(0)));
+    await bench.advance(100);
+    expect(bench.phases().at(-1)).toBe("SUCCEEDED");
+    await bench.send(DesiredState.FINALIZE, attemptOf(0));
+    await bench.advance(1_500);
+    await bench.send(DesiredState.RUN, attemptOf(1));
+    await bench.advance(1_000);
+    expect([bench.names("taken"), world.isRunning(warmRequest(attemptOf(1)))]).toEqual([[first], true]);
+  });
+
+  it("starts at most its maximum of idle pods in this way; other attempts have pods of their own", async () => {
+    for (let node = 0; node < 7; node++) await bench.send(DesiredState.RUN, attemptOf(node));
+    expect(bench.names("taken")).toHaveLength(5);
+    expect([...world.cluster.pods.keys()].filter((key) => key.startsWith("p-development/a-"))).toEqual([
+      "p-development/a-n5-0",
+      "p-development/a-n6-0",
+    ]);
+  });
+});
+
 describe("reused pods", () => {
   let world: ReusedWorld;
   let bench: WarmBench<ReusedWorld>;
