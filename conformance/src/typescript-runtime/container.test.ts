@@ -128,8 +128,8 @@ test("code in the image runs without a bundle, and another format is refused", a
   writeFileSync(
     newer,
     readFileSync(newer, "utf8")
-      .replace(/const RUN_FORMAT = 1/, "const RUN_FORMAT = 2")
-      .replaceAll("format = entry.format", "format = 2"),
+      .replace(/const RUN_FORMAT ?= ?1/, "const RUN_FORMAT=2")
+      .replaceAll(/format ?= ?entry\.format/g, "format=2"),
   );
   const { error } = await made.run({ module: "flows/context", name: "shows", flags: ["--entry", newer] }).ended;
   expect(error).toMatchObject({ code: "SYSTEM", message: expect.stringContaining("has the format 2, this runtime runs 1") });

@@ -64,8 +64,8 @@ test.each([
 });
 
 test.each([
-  [["logs", "--help"], /^usage: flyte-ts logs [^\n]*NODE\n\n {2}logs {4}Prints [^]*--attempt [^]*FLYTE_TS_TOKEN\.\n$/],
-  [["help", "watch"], /^usage: flyte-ts watch [^]*FLYTE_TS_TOKEN\.\n$/],
+  [["logs", "--help"], /^usage: flyte-ts logs [^\n]*NODE\n\n {2}logs {4}Prints [^]*--attempt [^]*FLYTE_TS_TOKEN[^]* say\.\n$/],
+  [["help", "watch"], /^usage: flyte-ts watch [^]*FLYTE_TS_TOKEN[^]* say\.\n$/],
   [
     ["--help"],
     /^usage: flyte-ts init [^]*\n {7}flyte-ts logs [^]*\nusage: flyte-ts start [^]*\nThe flag --help after a command prints .*\n$/,

@@ -19,8 +19,8 @@ const FORMS = {
 type Verb = keyof typeof FORMS;
 
 const CONNECTION = `          Connects to --endpoint, FLYTE_PLATFORM_URL or localhost:30080, with the token in
-          FLYTE_TS_TOKEN, or as login, the FLYTE_CREDENTIALS_… variables or ~/.flyte/config.yaml
-          sign in.`;
+          FLYTE_TS_TOKEN; without it signs in as flyte-ts login, the FLYTE_CREDENTIALS_… variables
+          or ~/.flyte/config.yaml say.`;
 const PROJECT = `          Reads flyte.config.ts of this folder or of one above it; --project, --domain, --endpoint
           and --image replace its settings.`;
 
