@@ -37,6 +37,9 @@ export interface TakenPod {
 
 type TakeResult = { readonly kind: "taken"; readonly pod: Pod } | { readonly kind: "lost" };
 
+/** Maximum time to wait for a pod whose attempt has ended, and interval of the checks, ms. */
+const RETURN_TIMEOUT_MS = 500;
+const RETURN_STEP_MS = 20;
 /** Changes of a pod by its kubelet that a take tolerates. */
 const MAX_CONFLICTS = 5;
 /**
@@ -53,6 +56,8 @@ export class WarmPool {
   readonly #pods: IdlePods;
   readonly #stock: Stock;
   readonly #unknown = new Map<string, UnknownTake>();
+  /** Number of attempts that wait for a pod of a kind. */
+  readonly #waiting = new Map<string, number>();
   /** Pods that serve several attempts. */
   readonly reused: ReusedPods;
 
@@ -116,16 +121,44 @@ export class WarmPool {
       const unknown = this.#unknown.get(attemptKey(request));
       const earlier = unknown === undefined ? undefined : await this.#retake(unknown, request, start);
       if (earlier?.kind === "taken") return { pod: earlier.pod, outcome: "taken" };
-      for (const idle of this.#choices(start.key)) {
-        const result = await this.#takePod(idle, request, start);
-        if (result.kind === "taken") return { pod: result.pod, outcome: "taken" };
-      }
+      const idle = (await this.#takeIdle(request, start)) ?? (await this.#awaitReturning(start.key, () => this.#takeIdle(request, start)));
+      if (idle !== undefined) return { pod: idle, outcome: "taken" };
       const started = await this.#stock.createFor(start);
       if (started === undefined) return undefined;
       const result = await this.#takePod(started, request, start);
       return result.kind === "taken" ? { pod: result.pod, outcome: "started" } : undefined;
     } catch (error) {
       throw asRetryLater(error);
+    }
+  }
+
+  async #takeIdle(request: TaskRequest, start: WarmStart): Promise<Pod | undefined> {
+    for (const idle of this.#choices(start.key)) {
+      const result = await this.#takePod(idle, request, start);
+      if (result.kind === "taken") return result.pod;
+    }
+    return undefined;
+  }
+
+  /**
+   * Waits for a pod whose attempt has ended: the next node of a chain starts before the pod of the
+   * last one is freed. Each such pod is awaited by one attempt.
+   */
+  async #awaitReturning(kind: string, take: () => Promise<Pod | undefined>): Promise<Pod | undefined> {
+    const waiting = this.#waiting.get(kind) ?? 0;
+    if (waiting >= this.reused.returning(kind)) return undefined;
+    this.#waiting.set(kind, waiting + 1);
+    try {
+      for (let waitedMs = 0; waitedMs < RETURN_TIMEOUT_MS; waitedMs += RETURN_STEP_MS) {
+        await this.deps.clock.sleep(RETURN_STEP_MS);
+        const pod = await take();
+        if (pod !== undefined) return pod;
+      }
+      return undefined;
+    } finally {
+      const left = (this.#waiting.get(kind) ?? 1) - 1;
+      if (left > 0) this.#waiting.set(kind, left);
+      else this.#waiting.delete(kind);
     }
   }
 

@@ -57,6 +57,11 @@ export class ReusedPods {
     return [...this.#busy.values()].filter(({ pod }) => kindOf(pod) === kind);
   }
 
+  /** Number of pods of a kind whose attempts have ended, and that are freed in a moment. */
+  returning(kind: string): number {
+    return this.busy(kind).filter(({ pod }) => this.ends.endOf(pod) !== undefined).length;
+  }
+
   /**
    * Makes the pod of an ended attempt idle again. Undefined when it cannot serve another one, and
    * is to be deleted.
