@@ -2,5 +2,6 @@
 export { BinaryHeap } from "./binary-heap.js";
 export { BoundedMap, BoundedSet } from "./bounded-map.js";
 export { DelayQueue } from "./delay-queue.js";
+export { FairQueue } from "./fair-queue.js";
 export { LruCache } from "./lru-cache.js";
 export { SlotTable } from "./slot-table.js";

@@ -1,7 +1,7 @@
 export { type Backoff, backoffDelay } from "./backoff.js";
 export { CircuitBreaker, type CircuitBreakerOptions, type Refusal } from "./circuit-breaker.js";
 export { type Closeable, closeAll } from "./closeable.js";
-export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, LruCache, SlotTable } from "./collections.js";
+export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, FairQueue, LruCache, SlotTable } from "./collections.js";
 export { KeyedMutex } from "./keyed-mutex.js";
 export { Lazy } from "./lazy.js";
 export { forEachConcurrent, mapConcurrent } from "./map-concurrent.js";

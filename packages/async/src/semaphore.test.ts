@@ -30,6 +30,15 @@ test("runs tasks in the order of their calls, never more than permitted at the s
   );
 });
 
+test("owners take turns, and each one's tasks keep their order", async () => {
+  const semaphore = new Semaphore(1);
+  const order: string[] = [];
+  const run = (owner: string, task: string) => semaphore.run(async () => void order.push(task), owner);
+  const tasks = ["a0", "a1", "a2", "a3", "b0", "b1"].map((task) => run(task[0] ?? "", task));
+  await Promise.all(tasks);
+  expect(order).toEqual(["a0", "a1", "b0", "a2", "b1", "a3"]);
+});
+
 test("a call at the moment of a release does not overtake a waiting task", async () => {
   const semaphore = new Semaphore(1);
   const order: string[] = [];

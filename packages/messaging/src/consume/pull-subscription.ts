@@ -1,13 +1,13 @@
 import { setImmediate as othersTurn, setTimeout as sleep } from "node:timers/promises";
 import { AckPolicy, DeliverPolicy, type JetStreamClient, JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { FairQueue } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { BusMessage, ExclusiveSubscribeOptions, ExclusiveSubscription, SubscribeOptions } from "../bus.js";
 import type { DeadLetters } from "./dead-letters.js";
 import { type Delivery, unpackDelivery, PackedDelivery } from "./unpack-delivery.js";
 import { nextBatchWindow } from "./batch-window.js";
 import type { ProcessingMarkers } from "./processing-markers.js";
-import { FairQueue } from "./fair-queue.js";
 import { isCompressed, UnpackError } from "../publish/compression.js";
 import { MAX_HANDLER_BATCH_BYTES } from "../limits.js";
 import { retry } from "../retry.js";

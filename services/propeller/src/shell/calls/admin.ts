@@ -12,8 +12,7 @@ import { type Channel, Code, createClient, RpcError, type ServiceClient } from "
 import type { AdminCalls, ChildExecution } from "../../engine/calls/admin.js";
 import type { CallResult } from "../../engine/calls/call.js";
 import { errorToJson } from "../../engine/errors/error-json.js";
-import type { CallHandler } from "./handlers.js";
-import { Limit } from "../ask/limit.js";
+import { type CallHandler, limitConcurrency } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface AdminHandlerOptions {
@@ -30,10 +29,8 @@ type AdminCallHandlers = { readonly [K in keyof AdminCalls]: CallHandler<K> };
 export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerOptions): AdminCallHandlers {
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
-  const limit = new Limit(concurrency);
-  const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> =>
-    limit.run(() => work().catch((error: unknown) => toCallFailure(error)));
-  return {
+  const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> => work().catch((error: unknown) => toCallFailure(error));
+  return limitConcurrency(concurrency, {
     createExecution: ({ request }) =>
       call(async () => {
         try {
@@ -62,7 +59,7 @@ export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerO
         const { value } = await signals.getOrCreateSignal({ id, type: type ?? create(LiteralTypeSchema) });
         return { kind: "value", value: value?.value.case === undefined ? undefined : value };
       }),
-  };
+  });
 }
 
 function hasEnded(error: unknown): boolean {

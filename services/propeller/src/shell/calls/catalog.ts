@@ -10,8 +10,7 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import type { CachedOutputs, CatalogCalls } from "../../engine/calls/catalog.js";
-import type { CallHandler } from "./handlers.js";
-import { Limit } from "../ask/limit.js";
+import { type CallHandler, limitConcurrency } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 import { artifactMetadata, type ArtifactSource, sourceOf, taskVersion } from "./catalog-source.js";
 
@@ -30,18 +29,16 @@ type Catalog = ServiceClient<typeof DataCatalog>;
 export function catalogCallHandlers({ channel, blobs, concurrency }: CatalogHandlerOptions): CatalogCallHandlers {
   if (channel === undefined) return { catalogGet: none, catalogReserve: none, catalogRelease: none, catalogPut: none };
   const catalog = createClient({ channel, service: DataCatalog });
-  const limit = new Limit(concurrency);
-  const call = <V>(work: () => Promise<V>): Promise<CallResult<V>> =>
-    limit.run(async () => {
-      try {
-        return { kind: "value", value: await work() };
-      } catch (error) {
-        return toCallFailure(error);
-      }
-    });
+  const call = async <V>(work: () => Promise<V>): Promise<CallResult<V>> => {
+    try {
+      return { kind: "value", value: await work() };
+    } catch (error) {
+      return toCallFailure(error);
+    }
+  };
   const release = (reserved: CacheKey, ownerId: string) =>
     catalog.releaseReservation({ reservationId: { datasetId: reserved.dataset, tagName: reserved.tag }, ownerId });
-  return {
+  return limitConcurrency(concurrency, {
     catalogGet: (question) => call(() => find(catalog, question)),
     catalogReserve: ({ call: { dataset, tag }, owner, heartbeatMs }) =>
       call(async () => {
@@ -67,7 +64,7 @@ export function catalogCallHandlers({ channel, blobs, concurrency }: CatalogHand
         if (question.owner !== undefined) await release(question.call, question.owner).catch(() => undefined);
         return key;
       }),
-  };
+  });
 }
 
 const none = (): Promise<CallResult<never>> =>

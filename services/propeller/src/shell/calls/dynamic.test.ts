@@ -54,8 +54,9 @@ afterAll(async () => {
 });
 
 function createHandler(options: Partial<DynamicHandlerOptions> = {}) {
-  return dynamicCallHandlers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS, ...options })
-    .readDynamic;
+  const defaults = { channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS };
+  const { readDynamic } = dynamicCallHandlers({ ...defaults, ...options });
+  return (call: CallOf<"readDynamic">) => readDynamic(call, "p-d/e");
 }
 
 const LIMITS = { maxInstances: 1_000, maxDepth: 10 };

@@ -17,8 +17,7 @@ import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.j
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import { compiledUri, futuresUri } from "../../engine/graph/paths.js";
 import { runCooperatively } from "../yield-to-event-loop.js";
-import type { CallHandler } from "./handlers.js";
-import { Limit } from "../ask/limit.js";
+import { type CallHandler, limitConcurrency } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface DynamicHandlerOptions {
@@ -43,17 +42,15 @@ type DynamicCallHandlers = { readonly [K in keyof DynamicCalls]: CallHandler<K> 
  */
 export function dynamicCallHandlers(options: DynamicHandlerOptions): DynamicCallHandlers {
   const admin = createClient({ channel: options.channel, service: AdminService });
-  const limit = new Limit(options.concurrency);
-  return {
-    readDynamic: (question) =>
-      limit.run(async () => {
-        try {
-          return await read(question, { ...options, admin });
-        } catch (error) {
-          return failure(error);
-        }
-      }),
-  };
+  return limitConcurrency(options.concurrency, {
+    readDynamic: async (question) => {
+      try {
+        return await read(question, { ...options, admin });
+      } catch (error) {
+        return failure(error);
+      }
+    },
+  });
 }
 
 interface Sources extends DynamicHandlerOptions {

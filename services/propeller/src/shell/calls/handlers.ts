@@ -1,15 +1,29 @@
+import { Semaphore } from "@flyte-ts/async";
 import type { CallResult, Call, CallKind, CallOf, ValueOf } from "../../engine/calls/call.js";
 
 /** Executes calls of one kind. A rejection counts as a transient error. */
-export type CallHandler<K extends CallKind> = (question: CallOf<K>) => Promise<CallResult<ValueOf<K>>>;
+export type CallHandler<K extends CallKind> = (question: CallOf<K>, execution: string) => Promise<CallResult<ValueOf<K>>>;
 
 /** One handler for each kind of call. */
 export type CallHandlers = { readonly [K in CallKind]: CallHandler<K> };
 
-/** Executes a call of any kind; never rejects. */
-export async function executeCall(callHandlers: CallHandlers, question: Call): Promise<CallResult> {
+/**
+ * Limits the concurrent calls of a group of handlers. Executions take turns, so that thousands of
+ * calls of one do not delay another's.
+ */
+export function limitConcurrency<H extends Partial<CallHandlers>>(concurrency: number, handlers: H): H {
+  const semaphore = new Semaphore(concurrency);
+  const limit = (handler: CallHandler<CallKind>): CallHandler<CallKind> => {
+    return (question, execution) => semaphore.run(() => handler(question, execution), execution);
+  };
+  const limited = Object.entries(handlers).map(([kind, handler]) => [kind, limit(handler as CallHandler<CallKind>)]);
+  return Object.fromEntries(limited) as H;
+}
+
+/** Executes a call of any kind; never rejects. `execution`: key of the workflow that makes it. */
+export async function executeCall(callHandlers: CallHandlers, question: Call, execution: string): Promise<CallResult> {
   try {
-    return await (callHandlers[question.kind] as CallHandler<typeof question.kind>)(question as never);
+    return await (callHandlers[question.kind] as CallHandler<typeof question.kind>)(question as never, execution);
   } catch (error) {
     return { kind: "error", message: String(error) };
   }

@@ -152,7 +152,7 @@ describe("the output of a dynamic task", () => {
       options: { resources: { defaults: none, limits: none } },
       compiledBefore,
     };
-    return readDynamic(question).finally(() => channel.close());
+    return readDynamic(question, "p-d/e").finally(() => channel.close());
   };
 
   test.each([false, true])("is refused with its URI when it is missing or undecodable (compiled before: %s)", async (before) => {

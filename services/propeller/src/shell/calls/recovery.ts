@@ -10,8 +10,7 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult } from "../../engine/calls/call.js";
 import type { PriorNode, RecoveryCalls } from "../../engine/calls/recovery.js";
-import type { CallHandler } from "./handlers.js";
-import { Limit } from "../ask/limit.js";
+import { type CallHandler, limitConcurrency } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface RecoveryHandlerOptions {
@@ -30,18 +29,16 @@ const MAX_TASK_EXECUTIONS = 1;
 /** Queries admin for nodes of the executions that are being recovered. */
 export function recoveryCallHandlers({ channel, blobs, concurrency }: RecoveryHandlerOptions): RecoveryCallHandlers {
   const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
-  const limit = new Limit(concurrency);
-  return {
-    readPriorNode: ({ id }) =>
-      limit.run(async (): Promise<CallResult<PriorNode | undefined>> => {
-        try {
-          return { kind: "value", value: await read(id, sources) };
-        } catch (error) {
-          if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: undefined };
-          return toCallFailure(error);
-        }
-      }),
-  };
+  return limitConcurrency(concurrency, {
+    readPriorNode: async ({ id }): Promise<CallResult<PriorNode | undefined>> => {
+      try {
+        return { kind: "value", value: await read(id, sources) };
+      } catch (error) {
+        if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: undefined };
+        return toCallFailure(error);
+      }
+    },
+  });
 }
 
 interface Sources {

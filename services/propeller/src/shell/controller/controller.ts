@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Semaphore } from "@flyte-ts/async";
 import { shardOf } from "@flyte-ts/domain/name";
 import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
@@ -7,7 +8,6 @@ import type { EngineConfig } from "../../engine/config.js";
 import type { PluginHealth } from "../../engine/plugin-health.js";
 import type { Observation } from "../../engine/types.js";
 import type { CallHandlers } from "../calls/handlers.js";
-import { Limit } from "../ask/limit.js";
 import { ObservationBacklog } from "./observation-backlog.js";
 import { EffectExecutor } from "../effects/effect-executor.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
@@ -62,15 +62,15 @@ export class Controller {
   readonly #effects: EffectExecutor;
   readonly #backlog = new ObservationBacklog();
   readonly #writer: StatusWriter;
-  readonly #reads: Limit;
-  readonly #writes: Limit;
+  readonly #reads: Semaphore;
+  readonly #writes: Semaphore;
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
     const { client, bus, events, outputs, callHandlers, kubeEvents, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holdsShard(shardOfKey(key));
-    this.#reads = new Limit(concurrency.reads);
-    this.#writes = new Limit(concurrency.writes);
+    this.#reads = new Semaphore(concurrency.reads);
+    this.#writes = new Semaphore(concurrency.writes);
     this.#writer = new StatusWriter({
       client,
       slices,

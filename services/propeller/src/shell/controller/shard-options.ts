@@ -1,9 +1,9 @@
+import type { Semaphore } from "@flyte-ts/async";
 import type { KubeClient, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../../engine/config.js";
 import type { PluginHealth } from "../../engine/plugin-health.js";
-import type { Limit } from "../ask/limit.js";
 import type { EffectExecutor } from "../effects/effect-executor.js";
 import type { WorkflowLoader } from "../load/load-workflow.js";
 import type { PropellerMetrics } from "../metrics.js";
@@ -34,9 +34,9 @@ export interface ShardOptions {
   readonly backlog: ObservationBacklog;
   readonly writer: StatusWriter;
   /** Bounds concurrent reads of resources. */
-  readonly reads: Limit;
+  readonly reads: Semaphore;
   /** Bounds concurrent writes. */
-  readonly writes: Limit;
+  readonly writes: Semaphore;
   /** True while this process may act for the shard (fencing). */
   readonly holdsShard: () => boolean;
 }

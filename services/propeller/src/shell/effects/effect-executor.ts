@@ -215,7 +215,8 @@ export class EffectExecutor {
    */
   #executeCall(key: string, { id, call }: Extract<Effect, { kind: "call" }>): Promise<void> {
     const { events, callHandlers, observe, holdsWorkflow } = this.options;
-    const execute = (): Promise<void> => executeCall(callHandlers, call).then((result) => observe(key, { kind: "callResult", id, result }));
+    const execute = (): Promise<void> =>
+      executeCall(callHandlers, call, key).then((result) => observe(key, { kind: "callResult", id, result }));
     const recorded = call.kind === "createExecution" ? events.whenRecorded?.(key) : undefined;
     return recorded === undefined ? execute() : recorded.then(() => (holdsWorkflow(key) ? execute() : undefined));
   }
