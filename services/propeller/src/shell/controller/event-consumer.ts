@@ -54,7 +54,7 @@ export class EventConsumer {
         durable: `propeller-${identity}`,
         subjects,
         maxInFlight: 5_000,
-        batch: 500,
+        batch: 64,
         inactiveThresholdMs: CONSUMER_INACTIVE_MS,
       },
       async (messages) => {

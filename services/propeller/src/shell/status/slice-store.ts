@@ -10,6 +10,7 @@ import {
   type SliceReference,
 } from "@flyte-ts/workflow-crd/status";
 import type { ResourcePatch, SliceBlob } from "../../engine/types.js";
+import { yieldToEventLoop } from "../yield-to-event-loop.js";
 
 export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
@@ -25,7 +26,26 @@ const CONCURRENT_READS = 32;
 /** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
 const CONCURRENT_DELETIONS = 4;
 
+/** Time of encoding and sending after which the event loop runs, ms. */
+const MAX_BLOCKING_MS = 2;
 const WRITE_RETRIES: Backoff = { initialMs: 50, maxMs: 10_000, jitter: 0.5 };
+
+interface EncodedSlice {
+  readonly uri: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Encodes slices as they are taken, and lets the event loop run in between. */
+async function* encodeInTurns(slices: readonly SliceBlob[]): AsyncGenerator<EncodedSlice> {
+  let blockingSince = performance.now();
+  for (const { uri, entries } of slices) {
+    yield { uri, bytes: encodeSlice(entries) };
+    // Includes the time in which the consumer has sent the slice.
+    if (performance.now() - blockingSince < MAX_BLOCKING_MS) continue;
+    await yieldToEventLoop();
+    blockingSince = performance.now();
+  }
+}
 
 /** Status slices in the blob store. */
 export class SliceStore {
@@ -50,13 +70,12 @@ export class SliceStore {
    * failed writes with backoff: an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], mayWrite: () => boolean): Promise<boolean> {
-    await forEachConcurrent(slices, CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
+    await forEachConcurrent(encodeInTurns(slices), CONCURRENT_WRITES, (slice) => this.#put(slice, mayWrite));
     return mayWrite();
   }
 
-  async #put({ uri, entries }: SliceBlob, mayWrite: () => boolean): Promise<void> {
+  async #put({ uri, bytes }: EncodedSlice, mayWrite: () => boolean): Promise<void> {
     const { blobs, logger, sleep, random } = this.options;
-    const bytes = encodeSlice(entries);
     const putIfWanted = async () => {
       if (mayWrite()) await blobs.put(uri, bytes);
     };
