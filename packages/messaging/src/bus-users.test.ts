@@ -7,7 +7,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { connectBus } from "./index.js";
+import { connectBus, scopedBus } from "./index.js";
 
 // Tests the users of deploy/bus/users.json at a real server: this package works with the rights of
 // each. conformance/src/attack/bus/bus-permissions.test.ts tests what each is denied.
@@ -76,6 +76,28 @@ test("plugin services wait until propeller has created the streams", async () =>
   expect((await manager.consumers.info("FLYTE_TASKS", "plugin-echo")).config.ack_policy).toBe(AckPolicy.Explicit);
   await propeller.close();
   await echo.close();
+});
+
+test("the connector service finds consumers with their owners, in its data plane too", async () => {
+  const options = { stream: "FLYTE_TASKS", maxInFlight: 1, batch: 1, owner: "echo" };
+  const propeller = await connectBus({ url: urlOf("propeller"), name: "propeller", logger });
+  for (const stream of STREAMS) await propeller.ensureStream(stream);
+  const all = await connectBus({ url: urlOf("all"), name: "all", logger });
+  const scope = { subject: (subject: string) => subject.replace("owned", "owned-two"), durable: (durable: string) => `${durable}-two` };
+  for (const bus of [all, scopedBus(all, scope)])
+    await bus.subscribe({ ...options, durable: "plugin-owned", subjects: ["flyte.task.owned.*"] }, () => undefined);
+  const connector = await connectBus({ url: urlOf("plugin-connector"), name: "plugin-connector", logger, createsStreams: false });
+  await connector.subscribe({ ...options, owner: "mine", durable: "plugin-own", subjects: ["flyte.task.own.*"] }, () => undefined);
+  const names = ["plugin-owned", "plugin-own", "plugin-none"];
+  expect([...(await connector.findConsumers("FLYTE_TASKS", names))].sort()).toEqual([
+    ["plugin-own", "mine"],
+    ["plugin-owned", "echo"],
+  ]);
+  expect([...(await scopedBus(connector, scope).findConsumers("FLYTE_TASKS", names))]).toEqual([["plugin-owned", "echo"]]);
+  // A service of another owner takes the consumer over, and one without keeps it.
+  await connector.subscribe({ ...options, owner: "next", durable: "plugin-own", subjects: ["flyte.task.own.*"] }, () => undefined);
+  expect([...(await connector.findConsumers("FLYTE_TASKS", ["plugin-own"]))]).toEqual([["plugin-own", "next"]]);
+  await Promise.all([propeller, all, connector].map((bus) => bus.close()));
 });
 
 test.each([

@@ -13,7 +13,7 @@ import { DeadLetters } from "./consume/dead-letters.js";
 import { ProcessingMarkers } from "./consume/processing-markers.js";
 import { inboxPrefix } from "./server/inbox.js";
 import { checkSubject, compressIfTooLarge } from "./publish/compression.js";
-import { NOT_FOUND_CODES, type NatsDeps, PullSubscription } from "./consume/pull-subscription.js";
+import { CONSUMER_OWNER, NOT_FOUND_CODES, type NatsDeps, PullSubscription } from "./consume/pull-subscription.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server/server-address.js";
 import { NoStreamError, type OutgoingMessage, AckedPublisher } from "./publish/acked-publisher.js";
@@ -42,6 +42,8 @@ export interface SubscribeOptions {
   /** Consumers of the same durable name share the messages. */
   readonly durable: string;
   readonly subjects: readonly string[];
+  /** Name of the party that the consumer is for; {@link Bus.findConsumers} shows it. */
+  readonly owner?: string;
   /**
    * Maximum of unacknowledged messages over all processes that share the consumer, for
    * backpressure. Batches are fetched whole, so the number may briefly be several times as large.
@@ -126,6 +128,12 @@ export interface Bus {
   ): Promise<ExclusiveSubscription>;
   /** Deletes a consumer that is no longer used, with the messages that only it would get. */
   removeConsumer(stream: string, durable: string): Promise<void>;
+  /**
+   * Maps each of the durable names that has a consumer to its owner, or to an empty text.
+   *
+   * @throws Error of the server, for instance without the permission to list consumers
+   */
+  findConsumers(stream: string, durables: readonly string[]): Promise<ReadonlyMap<string, string>>;
   subscribeEphemeral(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
   /** Reason why the bus cannot be used now; undefined when it can. */
   unhealthyReason(): string | undefined;
@@ -307,6 +315,13 @@ class NatsBus implements Bus {
         if (!(error instanceof JetStreamApiError) || !NOT_FOUND_CODES.has(error.code)) throw error;
       }
     }, connection);
+  }
+
+  async findConsumers(stream: string, durables: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for await (const { name, config } of this.deps.manager.consumers.list(stream))
+      if (durables.includes(name)) found.set(name, config.metadata?.[CONSUMER_OWNER] ?? "");
+    return found;
   }
 
   subscribeEphemeral(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription {

@@ -30,6 +30,10 @@ export function scopedBus(bus: Bus, scope: BusScope | undefined): Bus {
       return { setSubjects: (subjects) => own.setSubjects(subjects.map(subject)), close: () => own.close() };
     },
     removeConsumer: (stream, name) => bus.removeConsumer(stream, durable(name)),
+    findConsumers: async (stream, names) => {
+      const found = await bus.findConsumers(stream, names.map(durable));
+      return new Map(names.flatMap((name) => (found.has(durable(name)) ? [[name, found.get(durable(name)) ?? ""] as const] : [])));
+    },
     subscribeEphemeral: (to, onMessage) => bus.subscribeEphemeral(subject(to), onMessage),
     unhealthyReason: () => bus.unhealthyReason(),
     onConnectionChange: (listener) => bus.onConnectionChange(listener),

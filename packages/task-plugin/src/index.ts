@@ -24,6 +24,7 @@ export { templateContext, type TemplateContextOptions } from "./template-context
 // For plugin services
 export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./service/run-plugin.js";
 export type { PluginBus } from "./service/plugin-bus.js";
+export { findUnclaimedTaskTypes } from "./service/task-type-subscriptions.js";
 
 // For clients of plugin services
 export {

@@ -30,6 +30,9 @@ const RESUBSCRIBE_MS = { first: 250, refused: 5_000 };
 /** API error: the consumer exists with another configuration. */
 const CONSUMER_EXISTS = 10148;
 
+/** Metadata of a consumer that names its owner. */
+export const CONSUMER_OWNER = "flyte-ts-owner";
+
 /** API errors: the consumer or its stream does not exist. */
 export const NOT_FOUND_CODES: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 
@@ -105,10 +108,15 @@ export class PullSubscription implements ExclusiveSubscription {
 
   async start(): Promise<void> {
     const { client, manager, connection, logger, streams } = this.deps;
-    const { stream, durable, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
+    const { stream, durable, owner, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
     await retry(async () => {
       const inFlight = Math.ceil(maxInFlight / BATCH_SIZE_ESTIMATE);
-      const mutableConfig = { filter_subjects: [...this.#subjects], max_ack_pending: inFlight, ack_wait: nanos(ackWaitMs) };
+      const mutableConfig = {
+        filter_subjects: [...this.#subjects],
+        max_ack_pending: inFlight,
+        ack_wait: nanos(ackWaitMs),
+        ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
+      };
       try {
         await manager.consumers.add(stream, {
           ...mutableConfig,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { type handleUnaryCall, Server, ServerCredentials } from "@grpc/grpc-js";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { type ChannelOptions, Code, createClient, createRpcServer, implement, openChannel, RpcError } from "../index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-client-"));
@@ -72,4 +72,24 @@ test("a channel with its own roots and client certificate connects where the sys
   expect(await call({ endpoint: `https://${endpoint}`, deadlineMs: 1_000 })).toBeInstanceOf(RpcError);
   expect(await call({ endpoint, tls: { roots: certificate, serverName: "other.example" }, deadlineMs: 1_000 })).toBeInstanceOf(RpcError);
   server.forceShutdown();
+});
+
+test("a channel that is watched connects without a call, and tells each new connection", async () => {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const serve = () => createRpcServer({ logger, services: [implement(AdminService, {})] });
+  const first = serve();
+  const { port } = await first.listen({ host: "127.0.0.1", port: 0 });
+  await first.drain({ deadlineMs: 100 });
+  const channel = openChannel({ endpoint: `127.0.0.1:${port}`, roundRobin: true });
+  let connections = 0;
+  const stop = channel.onConnect(() => connections++);
+  for (const round of [1, 2]) {
+    const server = serve();
+    await server.listen({ host: "127.0.0.1", port });
+    await vi.waitFor(() => expect(connections).toBe(round), { timeout: 10_000 });
+    await server.drain({ deadlineMs: 100 });
+  }
+  stop();
+  channel.close();
+  expect(connections).toBe(2);
 });

@@ -13,6 +13,7 @@ import { Client as GrpcClient, credentials, Metadata, type CallOptions as GrpcCa
 import { Code } from "../code.js";
 import { statusDetails } from "../grpc/grpc-trailer.js";
 import { receivedError, RpcError } from "../rpc-error.js";
+import { watchConnection } from "./watch-connection.js";
 
 /** Largest message that a client accepts: executions of many nodes come in one response. */
 export const CLIENT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -66,6 +67,12 @@ export interface ChannelOptions {
 export interface Channel {
   /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
   ready(deadlineMs: number): Promise<void>;
+  /**
+   * Connects without a call, and calls the listener each time that a connection is established.
+   *
+   * @returns a function that ends it
+   */
+  onConnect(listener: () => void): () => void;
   /** Aborts running calls. */
   close(): void;
   /** @internal */
@@ -111,6 +118,8 @@ export function openChannel(options: ChannelOptions): Channel {
     // Limits the reconnect delay: a client connects soon after its server starts or restarts.
     "grpc.max_reconnect_backoff_ms": 500,
     "grpc.keepalive_time_ms": 30_000,
+    // The default of 30 s hides for as long that a host has new addresses.
+    "grpc.dns_min_time_between_resolutions_ms": 1_000,
     "grpc.enable_channelz": 0,
     "grpc.use_local_subchannel_pool": 1,
     ...(options.roundRobin === true ? { "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }) } : {}),
@@ -125,6 +134,7 @@ export function openChannel(options: ChannelOptions): Channel {
           else resolve();
         });
       }),
+    onConnect: (listener) => watchConnection(grpc, listener),
     close: () => grpc.close(),
     open: { grpc, options },
   };

@@ -9,6 +9,7 @@ import { decodeHeartbeat } from "@flyte-ts/bus-contract";
 import { MemoryBus, sampleRequest } from "../harness.js";
 import { definePlugin, type PluginHost } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "./run-plugin.js";
+import { findUnclaimedTaskTypes } from "./task-type-subscriptions.js";
 
 const NO_LOAD = { attempts: 0, oldestRequestMs: 0 };
 const logger = createLogger({ service: "test", level: "silent" });
@@ -118,4 +119,13 @@ describe("a plugin whose task types change", () => {
     const methods = { reconcile: () => ({ phase: "RUNNING" as const }), abort: () => ({ phase: "ABORTED" as const }) };
     expect(() => definePlugin({ name: "x", taskTypes: ["a"], dynamicTaskTypes: true, ...methods })).toThrow("must be empty");
   });
+});
+
+it("task types without a consumer, or with one of the same plugin, are unclaimed", async () => {
+  const owners: Readonly<Record<string, string>> = { "plugin-own": "me", "plugin-other": "another", "plugin-old": "" };
+  const findConsumers = (_: string, names: readonly string[]) =>
+    Promise.resolve(new Map(names.filter((name) => name in owners).map((name) => [name, owners[name] ?? ""] as const)));
+  const taskTypes = ["own", "other", "old", "new"];
+  const unclaimed = await findUnclaimedTaskTypes({ bus: { findConsumers }, name: "me", taskTypes });
+  expect([...unclaimed]).toEqual(["own", "new"]);
 });

@@ -9,6 +9,7 @@ import {
   taskTypeHelloSubject,
   taskTypeToken,
 } from "@flyte-ts/bus-contract";
+import type { Bus } from "@flyte-ts/messaging";
 import type { BusMessage, PluginBus, Subscription } from "./plugin-bus.js";
 
 export interface TaskTypeSubscriptionsOptions {
@@ -128,10 +129,11 @@ export class TaskTypeSubscriptions {
   }
 
   #subscribe(taskType: string, served: Served): Promise<Subscription> {
-    const { bus, maxInFlight, onMessage } = this.options;
+    const { bus, name, maxInFlight, onMessage } = this.options;
     const options = {
       stream: TASK_STREAM.name,
       durable: durableName(taskType),
+      owner: name,
       subjects: [taskRequestFilter(taskType)],
       maxInFlight,
       batch: MAX_BATCH,
@@ -142,6 +144,25 @@ export class TaskTypeSubscriptions {
       if (!served.removed) await Promise.all(messages.map((message) => onMessage(message, taskType)));
     });
   }
+}
+
+export interface FindUnclaimedOptions {
+  readonly bus: Pick<Bus, "findConsumers">;
+  /** Name of the plugin that asks. */
+  readonly name: string;
+  readonly taskTypes: readonly string[];
+}
+
+/**
+ * Returns those of the task types that no other plugin service has ever received, by the consumers
+ * on the bus: they stay when a service ends. Consumers of versions that name no owner count as
+ * those of others.
+ *
+ * @throws the error of the bus
+ */
+export async function findUnclaimedTaskTypes({ bus, name, taskTypes }: FindUnclaimedOptions): Promise<ReadonlySet<string>> {
+  const owners = await bus.findConsumers(TASK_STREAM.name, taskTypes.map(durableName));
+  return new Set(taskTypes.filter((taskType) => (owners.get(durableName(taskType)) ?? name) === name));
 }
 
 /** Does not wait for a consumer that the bus has not created yet: `#add` closes it. */

@@ -43,11 +43,15 @@ export const connectorConfig = z
     excludedTaskTypes: z.array(z.string().min(1)).default(["container", "python-task", "raw-container", "sidecar"]),
     discovery: z
       .strictObject({
-        /** Interval between two ListAgents of an endpoint, ms. */
-        pollIntervalMs: z.int().min(100).default(10_000),
+        /**
+         * Interval between two ListAgents of an endpoint, ms. One follows at once when a connection
+         * is established.
+         */
+        pollIntervalMs: z.int().min(100).default(3_000),
         /**
          * Time after the start, ms, before announced task types are served; meanwhile heartbeats of
-         * other plugin services arrive.
+         * other plugin services arrive. Types of which the message bus shows that no other service
+         * has received any are served after 2 s.
          */
         startDelayMs: z.int().min(0).default(25_000),
         /**

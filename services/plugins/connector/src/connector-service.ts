@@ -4,6 +4,7 @@ import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { ConnectorController } from "./attempt/connector-controller.js";
 import type { ConnectorServiceConfig } from "./config.js";
 import { Discovery } from "./discovery/discovery.js";
+import type { FindUnclaimed } from "./discovery/unclaimed-types.js";
 import type { ConnectorCalls } from "./endpoint/connector-calls.js";
 import { ConnectorClient } from "./endpoint/connector-client.js";
 import { Endpoint } from "./endpoint/endpoint.js";
@@ -34,6 +35,8 @@ export interface ConnectorServiceDeps {
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
   readonly random?: () => number;
+  /** Default: each task type may belong to another plugin service. */
+  readonly findUnclaimed?: FindUnclaimed;
   /** Opens the calls of an endpoint. Default: gRPC. */
   readonly connect?: (endpoint: EndpointConfig) => ConnectorCalls;
 }
@@ -58,7 +61,14 @@ export function connectorService(deps: ConnectorServiceDeps): ConnectorService {
   const metrics: ReturnType<typeof connectorMetrics> | undefined =
     deps.metrics === undefined ? undefined : connectorMetrics(deps.metrics, () => ({ endpoints, controller }));
   const endpoints: readonly Endpoint[] = config.endpoints.map(
-    (endpoint) => new Endpoint(endpoint, { calls: connect(endpoint), clock, random, ...(metrics && { onCall: metrics.onCall }) }),
+    (endpoint) =>
+      new Endpoint(endpoint, {
+        calls: connect(endpoint),
+        clock,
+        random,
+        onBack: (back) => controller.onEndpointBack(back),
+        ...(metrics && { onCall: metrics.onCall }),
+      }),
   );
   const controller: ConnectorController = new ConnectorController({
     endpoints,
@@ -67,6 +77,7 @@ export function connectorService(deps: ConnectorServiceDeps): ConnectorService {
     random,
     logger,
     routes: () => discovery.routes,
+    refreshRoutes: () => discovery.refresh(),
     onAbandoned: metrics?.onAbandoned,
     config: {
       polling: config.polling,
@@ -84,7 +95,8 @@ export function connectorService(deps: ConnectorServiceDeps): ConnectorService {
     clock,
     logger,
     pluginName: PLUGIN_NAME,
-    onRoutes: (routes) => controller.onRoutes(routes),
+    findUnclaimed: deps.findUnclaimed ?? (() => Promise.resolve(new Set())),
+    onRoutes: (routes, changed) => controller.onRoutes(routes, changed),
   });
   return {
     plugin: connectorPlugin(controller, discovery),

@@ -6,11 +6,12 @@ import { joinLeaderElection } from "@flyte-ts/kubernetes";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceNames } from "@flyte-ts/service-manifest";
-import { receiveHeartbeats, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { findUnclaimedTaskTypes, receiveHeartbeats, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { connectorConfig } from "./config.js";
 import { connectorService } from "./connector-service.js";
 import { manifest } from "./manifest.js";
+import { PLUGIN_NAME } from "./plugin.js";
 
 installSourceMapSupport();
 const config = loadServiceConfig(connectorConfig, manifest.id, process);
@@ -21,7 +22,8 @@ const { lead, maxInFlight, cluster, producerId = cluster || "propeller" } = conf
 const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(cluster));
 const store = createBlobStore(config.storage);
-const service = connectorService({ config, store, clock, logger, metrics });
+const findUnclaimed = (taskTypes: readonly string[]) => findUnclaimedTaskTypes({ bus, name: PLUGIN_NAME, taskTypes });
+const service = connectorService({ config, store, clock, logger, metrics, findUnclaimed });
 // A standby listens too, so that it knows the other plugin services at a takeover.
 const heartbeats = receiveHeartbeats({
   bus,

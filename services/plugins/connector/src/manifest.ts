@@ -9,7 +9,13 @@ export const manifest = defineService({
   requires: {
     // Connectors announce the plugin's task types, so it has no fixed consumers.
     bus: {
-      publishes: ["flyte.event.task.*", "flyte.plugin.hello", "flyte.plugin.hello.*"],
+      publishes: [
+        "flyte.event.task.*",
+        "flyte.plugin.hello",
+        "flyte.plugin.hello.*",
+        // Shows which task types other services have received.
+        "$JS.API.CONSUMER.LIST.FLYTE_TASKS",
+      ],
       subscribes: ["flyte.plugin.hello", "flyte.plugin.hello.*"],
       readsStreams: ["FLYTE_PROBES", "FLYTE_DEAD_LETTERS", "FLYTE_HELD", "FLYTE_TASKS", "FLYTE_EVENTS"],
       consumes: [{ stream: "FLYTE_TASKS", durable: "*" }],

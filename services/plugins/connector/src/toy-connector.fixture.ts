@@ -50,6 +50,8 @@ export class ToyConnector implements ConnectorCalls {
   metrics: Readonly<Record<string, JsonObject>> | undefined;
   readonly metricRequests: Parameters<ConnectorCalls["getTaskMetrics"]>[0][] = [];
   deleteStops = true;
+  /** Tells the service that a connection was established. */
+  connect: () => void = () => undefined;
 
   async listAgents() {
     await this.#begin("ListAgents");
@@ -99,6 +101,10 @@ export class ToyConnector implements ConnectorCalls {
   async executeTaskSync(task: SyncTask, _signal?: AbortSignal): Promise<Resource> {
     await this.#begin("ExecuteTaskSync");
     return create(ResourceSchema, this.onSync(task));
+  }
+
+  onConnect(listener: () => void): void {
+    this.connect = listener;
   }
 
   close(): void {

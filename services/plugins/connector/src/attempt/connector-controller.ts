@@ -35,6 +35,7 @@ export interface ConnectorControllerDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly routes: () => Routes;
+  readonly refreshRoutes: () => Promise<void>;
   /** Called for an aborted task whose job may still run. */
   readonly onAbandoned?: ((taskType: string) => void) | undefined;
   readonly config: StepConfig & { readonly stop: StopConfig };
@@ -93,10 +94,15 @@ export class ConnectorController {
     this.#served.start(host, this.deps.routes());
   }
 
-  /** Announces the task types of new routes, and starts attempts that waited for one. */
-  onRoutes(routes: Routes): void {
+  /** Announces the task types of new routes, and starts attempts of those that have changed. */
+  onRoutes(routes: Routes, changed: ReadonlySet<string>): void {
     this.#served.onRoutes(routes);
-    for (const attempt of this.#waiting.withoutRoute()) this.#timer.set(attempt, 0);
+    for (const attempt of this.#waiting.ofTypes(changed)) this.#timer.set(attempt, 0);
+  }
+
+  /** Starts the attempts that waited for the endpoint to answer. */
+  onEndpointBack(endpoint: Endpoint): void {
+    for (const attempt of this.#waiting.forAnswerOf(endpoint)) this.#timer.set(attempt, 0);
   }
 
   /** Lets calls in progress end; a synchronous task is cut off after {@link DRAIN_MS}. */

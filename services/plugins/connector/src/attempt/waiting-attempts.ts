@@ -1,7 +1,10 @@
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { LiveAttempt } from "./live-attempt.js";
 
-/** Attempts that cannot start: those without a route, and those without room at their endpoint. */
+/**
+ * Attempts that cannot start: those without a route or an answer, and those without room at their
+ * endpoint.
+ */
 export class WaitingAttempts {
   readonly #withoutRoute = new Set<LiveAttempt>();
   readonly #withoutRoom = new Map<Endpoint, Set<LiveAttempt>>();
@@ -25,8 +28,14 @@ export class WaitingAttempts {
     return this.#withoutRoom.get(endpoint)?.size ?? 0;
   }
 
-  withoutRoute(): readonly LiveAttempt[] {
-    return [...this.#withoutRoute];
+  /** Attempts of these task types that wait for a route or an answer. */
+  ofTypes(taskTypes: ReadonlySet<string>): readonly LiveAttempt[] {
+    return taskTypes.size === 0 ? [] : [...this.#withoutRoute].filter(({ taskType }) => taskTypes.has(taskType));
+  }
+
+  /** Attempts that have a slot of the endpoint and wait for its answer. */
+  forAnswerOf(endpoint: Endpoint): readonly LiveAttempt[] {
+    return [...this.#withoutRoute].filter(({ slot }) => slot === endpoint);
   }
 
   /** The longest waiting attempt for which the endpoint has room. */

@@ -11,7 +11,7 @@ function routes(over: Partial<RouteInput>) {
     explicit: {},
     others: new Set(),
     excluded: [],
-    discoveryDone: true,
+    mayTake: () => true,
     ...over,
   });
 }
@@ -59,7 +59,7 @@ test("an explicit type wins over other services and announcements", () => {
     ["one", [type("spark")]],
     ["two", [type("spark", 0, true), type("spark", 3)]],
   ]);
-  const made = routes({ announced, explicit: { spark: "two" }, others: new Set(["spark"]), discoveryDone: false });
+  const made = routes({ announced, explicit: { spark: "two" }, others: new Set(["spark"]), mayTake: () => false });
   expect(findRoute(made, "spark", 0)).toEqual({ kind: "found", route: { endpoint: "two", isSync: true } });
   expect(findRoute(made, "spark", 1)).toEqual({ kind: "unknownVersion", known: [0, 3], endpoints: ["two"] });
   expect(made.contested).toEqual(["spark"]);
@@ -75,5 +75,5 @@ test("an explicit type that its endpoint does not announce is asynchronous, in a
 });
 
 test("announcements count only when other plugin services have been heard", () => {
-  expect(routes({ announced: new Map([["one", [type("spark")]]]), discoveryDone: false }).types.size).toBe(0);
+  expect(routes({ announced: new Map([["one", [type("spark")]]]), mayTake: () => false }).types.size).toBe(0);
 });

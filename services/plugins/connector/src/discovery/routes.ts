@@ -10,8 +10,8 @@ export interface RouteInput {
   /** Task types of other plugin services. */
   readonly others: ReadonlySet<string>;
   readonly excluded: readonly string[];
-  /** False: only explicit types are routed. */
-  readonly discoveryDone: boolean;
+  /** False: an announced type is not routed yet, since another plugin service may have it. */
+  readonly mayTake: (taskType: string) => boolean;
 }
 
 export interface RoutedEndpoint {
@@ -58,15 +58,15 @@ export const NO_ROUTES: Routes = { types: new Map(), conflicts: [], leftToOthers
  * types follow in the order of the endpoints, except those of other plugin services.
  */
 export function buildRoutes(input: RouteInput): Routes {
-  const { endpoints, announced, explicit, others, excluded, discoveryDone } = input;
+  const { endpoints, announced, explicit, others, excluded, mayTake } = input;
   const types = new Map<string, TypeRoutes & { readonly versions: Map<number, Route> }>();
   const conflicts: RouteConflict[] = [];
   const leftToOthers = new Set<string>();
   for (const [taskType, endpoint] of Object.entries(explicit))
     types.set(taskType, explicitRoutes(taskType, endpoint, announced.get(endpoint)));
-  for (const endpoint of discoveryDone ? endpoints : []) {
+  for (const endpoint of endpoints) {
     for (const { taskType, version, isSync } of announced.get(endpoint.name) ?? []) {
-      if (taskType in explicit || excluded.includes(taskType) || !mayServe(endpoint, taskType)) continue;
+      if (taskType in explicit || excluded.includes(taskType) || !mayServe(endpoint, taskType) || !mayTake(taskType)) continue;
       if (others.has(taskType)) {
         leftToOthers.add(taskType);
         continue;
@@ -87,6 +87,17 @@ function explicitRoutes(taskType: string, endpoint: string, announced: readonly 
   const versions = new Map<number, Route>(own.map(({ version, isSync }) => [version, { endpoint, isSync }] as const));
   if (announced === undefined) return { versions, unanswered: endpoint };
   return versions.size > 0 ? { versions } : { versions, anyVersion: { endpoint, isSync: false } };
+}
+
+/** Returns the task types whose endpoints or versions differ. */
+export function changedTypes(before: Routes, after: Routes): ReadonlySet<string> {
+  const texts = ({ types }: Routes) => new Map([...types].map(([taskType, routes]) => [taskType, routesText(routes)] as const));
+  const [old, now] = [texts(before), texts(after)];
+  return new Set([...old.keys(), ...now.keys()].filter((taskType) => old.get(taskType) !== now.get(taskType)));
+}
+
+function routesText({ versions, anyVersion, unanswered }: TypeRoutes): string {
+  return JSON.stringify([[...versions], anyVersion, unanswered]);
 }
 
 function mayServe({ taskTypes, excludedTaskTypes }: RoutedEndpoint, taskType: string): boolean {

@@ -41,5 +41,7 @@ export interface ConnectorCalls {
     signal?: AbortSignal,
   ): Promise<readonly ExecutionMetricResult[]>;
   executeTaskSync(task: SyncTask, signal?: AbortSignal): Promise<Resource | undefined>;
+  /** Stays connected, and calls the listener each time that a connection is established. */
+  onConnect(listener: () => void): void;
   close(): void;
 }

@@ -27,6 +27,8 @@ interface Connection {
 /** Calls a connector over gRPC. Certificates are read again with each ListAgents. */
 export class ConnectorClient implements ConnectorCalls {
   #connection: Connection;
+  #onConnect: (() => void) | undefined;
+  #endWatch: () => void = () => undefined;
 
   /** @throws Error of the file system when a certificate cannot be read. */
   constructor(
@@ -79,8 +81,19 @@ export class ConnectorClient implements ConnectorCalls {
     return first.resource;
   }
 
+  onConnect(listener: () => void): void {
+    this.#onConnect = listener;
+    this.#watchConnection();
+  }
+
   close(): void {
+    this.#endWatch();
     this.#connection.channel.close();
+  }
+
+  #watchConnection(): void {
+    this.#endWatch();
+    if (this.#onConnect !== undefined) this.#endWatch = this.#connection.channel.onConnect(this.#onConnect);
   }
 
   #connect(tls: ChannelTls | undefined): Connection {
@@ -109,6 +122,7 @@ export class ConnectorClient implements ConnectorCalls {
       const read = readTlsFiles(this.config.tls);
       if (sameTls(read, tls)) return;
       this.#connection = this.#connect(read);
+      this.#watchConnection();
       clock.schedule(REPLACED_CHANNEL_MS, () => channel.close());
     } catch (error) {
       logger.warn(

@@ -18,6 +18,8 @@ export interface EndpointDeps {
     readonly code: string;
     readonly durationMs: number;
   }) => void;
+  /** Called when the endpoint answers after several calls in a row without an answer. */
+  readonly onBack?: (endpoint: Endpoint) => void;
 }
 
 /** A call that waits for its turn. */
@@ -65,6 +67,12 @@ export class Endpoint {
   /** True unless several calls in a row had no answer. */
   get isAnswering(): boolean {
     return !this.#breaker.isOpen;
+  }
+
+  /** The failure of the last call, if that had no answer. */
+  lastNoAnswer(): CallFailure | undefined {
+    const { reason } = this.#breaker;
+    return reason === "" ? undefined : new CallFailure(reason, { kind: "unavailable", withoutEffect: true });
   }
 
   /** Number of calls that wait for their turn or are in progress. */
@@ -126,6 +134,11 @@ export class Endpoint {
     }
   }
 
+  /** Calls the listener each time that a connection to the endpoint is established. */
+  onConnect(listener: () => void): void {
+    this.deps.calls.onConnect(listener);
+  }
+
   close(): void {
     this.deps.calls.close();
   }
@@ -141,13 +154,19 @@ export class Endpoint {
     return new CallFailure(message, { kind: "unavailable", withoutEffect: true, retryAfterMs });
   }
 
+  #onAnswer(): void {
+    const wasAway = this.#breaker.isOpen;
+    this.#breaker.onAnswer();
+    if (wasAway) this.deps.onBack?.(this);
+  }
+
   async #observed<T>({ name, run, isLong = false }: EndpointCall<T>): Promise<T> {
     const { calls, clock, onCall } = this.deps;
     const startedAt = clock.elapsed();
     const record = (code: string) => onCall?.({ endpoint: this.name, call: name, code, durationMs: clock.elapsed() - startedAt });
     try {
       const answer = await run(calls);
-      this.#breaker.onAnswer();
+      this.#onAnswer();
       record("OK");
       return answer;
     } catch (error) {
@@ -155,7 +174,7 @@ export class Endpoint {
       if (isNoAnswer(error) && !(isLong && !failure.withoutEffect)) {
         this.#breaker.onNoAnswer(failure.message);
         this.unsupported.clear();
-      } else this.#breaker.onAnswer();
+      } else this.#onAnswer();
       record(error instanceof RpcError ? codeName(error.code) : "UNKNOWN");
       throw failure;
     }

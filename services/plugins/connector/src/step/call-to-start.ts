@@ -5,6 +5,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { recordedAttempt } from "@flyte-ts/task-plugin/files";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
+import { findRoute } from "../discovery/routes.js";
 import { CallFailure } from "../endpoint/call-failure.js";
 import type { ConnectorCalls } from "../endpoint/connector-calls.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
@@ -13,6 +14,7 @@ import { taskInputs } from "../task/task-inputs.js";
 import { taskMetadata } from "../task/task-metadata.js";
 import { taskTemplate } from "../task/task-template.js";
 import { creationUnknown, resultLost, resultOfStartFailure } from "./start-failure.js";
+import { waitForConnector } from "./step-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
 /** The call that starts a task: CreateTask or ExecuteTaskSync. */
@@ -54,6 +56,11 @@ export async function callToStart<T>(attempt: LiveAttempt, call: StartCall<T>, c
     });
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
+    const withoutConnector = error.kind === "missing" ? await resultWithoutConnector(attempt, endpoint, context) : undefined;
+    if (withoutConnector !== undefined) {
+      await withdraw(attempt, context);
+      return { kind: "result", result: withoutConnector };
+    }
     if (error.withoutEffect && !attempt.isStopping && !endpoint.isIdempotent(attempt.taskType)) await withdraw(attempt, context);
     return { kind: "result", result: resultOfStartFailure(attempt, { endpoint, failure: error }, context) };
   }
@@ -82,6 +89,20 @@ async function begin(attempt: LiveAttempt, endpoint: Endpoint, { records }: Step
   attempt.hasBegun = true;
   attempt.isCreationUnknown = earlier === "begun";
   return undefined;
+}
+
+/**
+ * Asks the endpoint, which does not know the task, for its types again: its connectors may have
+ * changed. Returns undefined when it still announces the type.
+ */
+async function resultWithoutConnector(attempt: LiveAttempt, endpoint: Endpoint, context: StepContext): Promise<StepResult | undefined> {
+  await context.refreshRoutes();
+  const noAnswer = endpoint.lastNoAnswer();
+  if (noAnswer !== undefined) return waitForConnector(attempt, noAnswer, context);
+  const found = findRoute(context.routes(), attempt.taskType, attempt.version);
+  if (found.kind === "found" && found.route.endpoint === endpoint.name) return undefined;
+  attempt.releaseSlot();
+  return { status: attempt.status, againInMs: 0 };
 }
 
 /** Deletes the record of a creation without effect: a later process may create the task. */

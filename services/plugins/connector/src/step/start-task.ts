@@ -21,7 +21,7 @@ const RECORD_RETRY = { initialMs: 500, maxMs: 15_000, jitter: 0.4 };
  * synchronous connector runs it at once.
  */
 export async function startTask(attempt: LiveAttempt, context: StepContext): Promise<StepResult> {
-  const route = routeOf(attempt, context);
+  const route = await routeOf(attempt, context);
   if (typeof route === "string") return { status: attempt.waiting(route), againInMs: RECHECK_MS, waitsFor: "route" };
   const endpoint = context.endpoints.get(route.endpoint) as Endpoint;
   if (attempt.slot !== endpoint) {
@@ -38,10 +38,16 @@ export async function startTask(attempt: LiveAttempt, context: StepContext): Pro
 /**
  * Returns the endpoint of an attempt, or a reason to wait while none has the type.
  *
- * @throws PermanentFailure for an unknown version, CallFailure while the endpoint has not answered.
+ * @throws PermanentFailure for an unknown version, CallFailure while the endpoint does not answer.
  */
-function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): Route | string {
-  const found = findRoute(routes(), taskType, version);
+async function routeOf({ taskType, version }: LiveAttempt, context: StepContext): Promise<Route | string> {
+  const { routes, refreshRoutes } = context;
+  let found = findRoute(routes(), taskType, version);
+  if (found.kind === "unknownVersion") {
+    // A connector that knows the version may have started just now.
+    await refreshRoutes();
+    found = findRoute(routes(), taskType, version);
+  }
   switch (found.kind) {
     case "found":
       return found.route;
@@ -52,11 +58,18 @@ function routeOf({ taskType, version }: LiveAttempt, { routes }: StepContext): R
       throw new CallFailure(message, { kind: "unavailable", withoutEffect: true });
     }
     case "unknownVersion":
-      throw new PermanentFailure({
-        code: "BadTaskSpecification",
-        message: `task type ${JSON.stringify(taskType)} has version ${version}; the connectors at ${found.endpoints.join(", ")} know the versions ${found.known.join(", ")}`,
-      });
+      throw (
+        noAnswerOf(found.endpoints, context) ??
+        new PermanentFailure({
+          code: "BadTaskSpecification",
+          message: `task type ${JSON.stringify(taskType)} has version ${version}; the connectors at ${found.endpoints.join(", ")} know the versions ${found.known.join(", ")}`,
+        })
+      );
   }
+}
+
+function noAnswerOf(names: readonly string[], { endpoints }: StepContext): CallFailure | undefined {
+  return names.map((name) => endpoints.get(name)?.lastNoAnswer()).find((failure) => failure !== undefined);
 }
 
 async function createTask(attempt: LiveAttempt, endpoint: Endpoint, context: StepContext): Promise<StepResult> {

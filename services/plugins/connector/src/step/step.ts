@@ -14,7 +14,10 @@ export interface StepResult {
   readonly status: TaskStatus;
   /** Delay before the next step, ms; absent after the end. */
   readonly againInMs?: number;
-  /** Repeats the step early: when the routes change, or when this endpoint has room. */
+  /**
+   * Repeats the step early: when the route of the task type changes or its endpoint answers again,
+   * or when this endpoint has room.
+   */
   readonly waitsFor?: "route" | Endpoint;
 }
 
@@ -44,6 +47,8 @@ export interface StepContext {
   readonly logger: Logger;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly routes: () => Routes;
+  /** Asks all endpoints for their task types; resolves when each has answered or failed. */
+  readonly refreshRoutes: () => Promise<void>;
   /** Reports a status in the middle of a step. */
   readonly show: (attempt: LiveAttempt, status: TaskStatus) => void;
 }

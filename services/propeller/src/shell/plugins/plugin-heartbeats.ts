@@ -15,14 +15,18 @@ const REFRESH_MS = 1_000;
 
 /** Consumes heartbeats of plugin services until it is closed. */
 export function consumePluginHeartbeats({ bus, registry, now, onChange, onStart }: HeartbeatConsumerOptions): Subscription {
+  const refresh = () => {
+    if (registry.refresh(now())) onChange();
+  };
   const onHeartbeat = (heartbeat: PluginHeartbeat) => {
     const started = registry.onHeartbeat(heartbeat, now());
-    if (started.size > 0) onStart(started);
+    if (started.size === 0) return;
+    // Attempts that wait for a new service start at once.
+    refresh();
+    onStart(started);
   };
   const subscription = receiveHeartbeats({ bus, now, onHeartbeat });
-  const timer = setInterval(() => {
-    if (registry.refresh(now())) onChange();
-  }, REFRESH_MS);
+  const timer = setInterval(refresh, REFRESH_MS);
   timer.unref();
   return {
     close: async () => {
