@@ -16,6 +16,8 @@ export interface InformerOptions<T extends KubeObject> {
    * its last known state.
    */
   readonly onEvent: (event: InformerEvent<T>) => void;
+  /** Called for each answer by which the API has no such collection: its definition is gone. */
+  readonly onMissing?: () => void;
   /** Fetch only the metadata of the objects. */
   readonly metadataOnly?: boolean;
   /** Silence after which a watch counts as dead, ms; default: the client's. */
@@ -112,6 +114,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       } catch (error) {
         if (signal.aborted) return;
         if (isGone(error)) this.#resourceVersion = undefined;
+        if (error instanceof KubeError && error.status === 404) this.options.onMissing?.();
         failures++;
         retryAfterMs = (error instanceof KubeError && error.retryAfterMs) || 0;
         const { plural } = this.options.ref;

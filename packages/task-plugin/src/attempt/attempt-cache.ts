@@ -50,6 +50,8 @@ export interface AttemptRecord {
   inProgress: boolean;
   /** The newest request that arrived while another was processed. */
   pendingDelivery: Delivery | undefined;
+  /** Text of the last error of the plugin, so that a repeated one is logged once. */
+  lastError: string | undefined;
   /** Cancels the next retry of a requeued request. */
   cancelRetry: (() => void) | undefined;
 }
@@ -93,6 +95,7 @@ export class AttemptCache {
       unhandled: undefined,
       inProgress: false,
       pendingDelivery: undefined,
+      lastError: undefined,
       cancelRetry: undefined,
     };
     this.#active.set(key, added);

@@ -228,6 +228,34 @@ describe("AttemptController", () => {
     ]);
   });
 
+  it("logs an error that each retry repeats once, and another one again", async () => {
+    const errors: object[] = [];
+    const counting = { ...logger, info: () => undefined, warn: () => undefined, error: (fields: object) => errors.push(fields) };
+    let text = "denied";
+    const plugin = definePlugin({
+      name: "job",
+      taskTypes: ["job"],
+      reconcile: () => ({ phase: "RUNNING" }),
+      abort: () => {
+        throw new Error(text);
+      },
+    });
+    const [own, time] = [new MemoryBus(), new ManualTime()];
+    const service = await runPlugin({ plugin, bus: own, logger: counting as unknown as typeof logger, clock: time, random: () => 0.5 });
+    const abort = async () => {
+      const request = { ...sampleRequest("job"), desired: DesiredState.ABORT };
+      await own.send(taskRequestSubject("job", 7), toBinary(TaskRequestSchema, request));
+      await time.advance(60_000);
+    };
+    await abort();
+    await abort();
+    expect(errors).toHaveLength(1);
+    text = "throttled";
+    await time.advance(60_000);
+    expect(errors).toHaveLength(2);
+    await service.stop();
+  });
+
   it("an ABORT cancels a requeued request", async () => {
     let tries = 0;
     await serve({

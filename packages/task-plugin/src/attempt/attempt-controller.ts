@@ -128,7 +128,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       const { workflowKey: workflow } = request;
       if (error instanceof RetryLater)
         logger.info({ workflow, reason: error.message }, "the abort of a workflow's attempts is retried later");
-      else logger.warn({ workflow, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
+      else if (message.deliveries === 1)
+        logger.warn({ workflow, error: errorStack(error) }, "cannot abort the attempts of a workflow; retrying");
     }
     message.nak(redeliveryDelay(message.deliveries - 1, random));
   }
@@ -203,6 +204,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     try {
       await this.#handle(record, delivery.request);
       this.#markHandled(record);
+      record.lastError = undefined;
       delivery.message?.ack();
     } catch (error) {
       await this.#requeue(record, delivery, error).catch((publishError: unknown) => {
@@ -256,8 +258,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     const { logger, metrics, random, clock } = this.deps;
     metrics?.requeued.inc();
     const retryLater = error instanceof RetryLater ? error : undefined;
-    if (retryLater === undefined)
-      logger.error({ ...attemptLogFields(request), error: errorStack(error) }, "the plugin threw an error; the request is retried");
+    if (retryLater === undefined) this.#logError(record, request, error);
     else logger.info({ ...attemptLogFields(request), reason: retryLater.message }, "the request is retried later");
     const delay = retryLater?.retryAfterMs ?? redeliveryDelay(retries, random);
     if (request.desired === DesiredState.FINALIZE) {
@@ -279,6 +280,17 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
       this.#start({ request, message: undefined, retries: retries + 1 });
     });
     message?.ack();
+  }
+
+  /** Logs an error of the plugin; one that is repeated at each retry only once. */
+  #logError(record: AttemptRecord, request: TaskRequest, error: unknown): void {
+    const text = String(error);
+    if (record.lastError === text) return;
+    record.lastError = text;
+    this.deps.logger.error(
+      { ...attemptLogFields(request), error: errorStack(error) },
+      "the plugin threw an error; the request is retried, and the error is logged again when it changes",
+    );
   }
 
   /** Records the status if it is newer than the last one; else returns undefined. */

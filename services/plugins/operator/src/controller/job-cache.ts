@@ -10,6 +10,8 @@ export interface JobCacheDeps {
   readonly logger: Logger;
   readonly clock: Time;
   readonly onEvent: (ref: JobRef, event: InformerEvent<Job>) => void;
+  /** Called when the API does not know a watched kind. */
+  readonly onMissing: () => void;
 }
 
 /**
@@ -28,12 +30,16 @@ export class JobCache {
 
   constructor(private readonly deps: JobCacheDeps) {}
 
-  /** Watches the kinds of these operators and no others. */
+  /**
+   * Watches the kinds of these operators and no others. The resources of kinds that left count as
+   * deleted: those of a definition that is gone are gone with it, and no watch tells it.
+   */
   async watch(operators: readonly Operator[]): Promise<void> {
     const left = [...this.#informers].filter(([operator]) => !operators.includes(operator));
     for (const [operator] of left) this.#informers.delete(operator);
     for (const operator of operators) if (!this.#informers.has(operator)) this.#informers.set(operator, this.#createInformer(operator));
     await Promise.all(left.map(([, informer]) => informer.stop()));
+    for (const [operator, informer] of left) this.#loseAll(operator, informer);
   }
 
   /**
@@ -92,11 +98,23 @@ export class JobCache {
   }
 
   async stop(): Promise<void> {
-    await this.watch([]);
+    const informers = [...this.#informers.values()];
+    this.#informers.clear();
+    await Promise.all(informers.map((informer) => informer.stop()));
+  }
+
+  #loseAll(operator: Operator, informer: Informer<Job>): void {
+    const lost = new Map(informer.list().map((job) => [jobKeyOf(job), job] as const));
+    for (const { ref, job } of this.#created.values()) if (ref.operator === operator) lost.set(ref.jobKey, job);
+    for (const [key, job] of lost) {
+      const ref = refOf(operator, key);
+      this.#created.delete(ref.key);
+      this.deps.onEvent(ref, { type: "deleted", key, object: job, previous: job });
+    }
   }
 
   #createInformer(operator: Operator): Informer<Job> {
-    const { client, logger, clock } = this.deps;
+    const { client, logger, clock, onMissing } = this.deps;
     return createInformer<Job>({
       client,
       time: clock,
@@ -104,6 +122,7 @@ export class JobCache {
       labelSelector: JOB_SELECTOR,
       logger,
       transform: trimJob,
+      onMissing,
       onEvent: (event) => {
         const ref = refOf(operator, event.key);
         this.#created.delete(ref.key);

@@ -333,7 +333,8 @@ describe("JobController", () => {
   it("serves a kind while the cluster has it", async () => {
     expect(served()).toEqual(manifest.taskTypes);
     for (const plural of ["pytorchjobs", "tfjobs", "mpijobs"]) world.api.unserved.add(plural);
-    await clock.advance(60_000);
+    // Requests to stop attempts are received for another minute.
+    await clock.advance(130_000);
     expect(served()).toEqual(manifest.taskTypes.filter((type) => !["pytorch", "tensorflow", "mpi"].includes(type)));
     world.api.unserved.clear();
     await clock.advance(60_000);
@@ -349,6 +350,7 @@ describe("JobController", () => {
     world.api.unserved.add("pytorchjobs");
     await clock.advance(60_000);
     expect(error()).toMatchObject({ code: "ResourceDeletedExternally" });
+    await clock.advance(70_000);
     const retry = { ...world.request(), generatedName: `${world.request().generatedName}-retry` };
     await send(DesiredState.RUN, retry);
     expect([world.job(retry), bus.unacknowledged]).toEqual([undefined, 1]);
@@ -357,6 +359,41 @@ describe("JobController", () => {
     await bus.redeliver();
     await clock.advance(1_000);
     expect([world.job(retry)?.metadata.name, bus.unacknowledged]).toEqual([world.nameOf(retry), 0]);
+  });
+
+  it("fails attempts within seconds when their kind vanishes and no event tells it", async () => {
+    await send(DesiredState.RUN);
+    await status({ conditions: [condition("Running")] });
+    world.api.vanish("pytorchjobs");
+    await clock.advance(4_000);
+    expect(error()).toBeUndefined();
+    await clock.advance(10_000);
+    expect(error()).toMatchObject({ code: "ResourceDeletedExternally" });
+  });
+
+  it("keeps attempts whose kind is away for a moment", async () => {
+    await send(DesiredState.RUN);
+    await status({ conditions: [condition("Running")] });
+    world.api.unserved.add("pytorchjobs");
+    await clock.advance(62_000);
+    world.api.unserved.clear();
+    await clock.advance(120_000);
+    expect([told().at(-1)?.[0], world.job()?.metadata.name]).toEqual(["RUNNING", world.nameOf()]);
+  });
+
+  it.each([
+    [2_000, "ABORTED"],
+    [30_000, "FAILED"],
+  ])("ends an abort %i ms after the kind has vanished", async (ms, phase) => {
+    await send(DesiredState.RUN);
+    await status({ conditions: [condition("Running")] });
+    // Creations of an earlier process have taken effect by then.
+    await clock.advance(60_000);
+    world.api.vanish("pytorchjobs");
+    await clock.advance(ms);
+    await send(DesiredState.ABORT);
+    await clock.advance(10_000);
+    expect([told().at(-1)?.[0], bus.unacknowledged]).toEqual([phase, 0]);
   });
 
   it("makes no calls for jobs that run", async () => {

@@ -72,6 +72,7 @@ export class JobController {
         for (const ref of this.#refsOf(jobKey)) this.#reporter?.onPods(ref);
       },
       onServed: async (served) => this.#host?.setTaskTypes(served.map(({ taskType }) => taskType)),
+      isEnding: () => this.#ending.waitingCount > 0,
     });
     const { jobs } = this.watch;
     const shared = { api: this.#api, podsOf: (ref: JobRef) => this.watch.podsOf(ref) };

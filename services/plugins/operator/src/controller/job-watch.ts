@@ -28,14 +28,25 @@ export interface JobWatchDeps {
 export interface JobWatchHandlers {
   readonly onJob: (ref: JobRef, event: InformerEvent<Job>) => void;
   readonly onPods: (jobKey: string) => void;
+  /** Receives the operators whose requests are received. */
   readonly onServed: (operators: readonly Operator[]) => Promise<void>;
+  /** True while the end of a job is not reported yet. */
+  readonly isEnding: () => boolean;
 }
+
+/**
+ * Time for which requests of a kind that is gone are still received, ms: propeller may stop
+ * attempts whose jobs went with it.
+ */
+const LEAVE_MS = 60_000;
 
 /** Follows the resources of all kinds that the cluster serves, and the pods below them. */
 export class JobWatch {
   readonly jobs: JobCache;
   readonly #pods: PodCache;
   readonly #served: ServedOperators;
+  /** Kinds that are gone and whose requests are still received, with what cancels their end. */
+  readonly #leaving = new Map<Operator, () => void>();
   #warnings: WarningEvents | undefined;
 
   constructor(
@@ -43,13 +54,10 @@ export class JobWatch {
     private readonly handlers: JobWatchHandlers,
   ) {
     const { client, operators, logger, clock, discoveryIntervalMs: intervalMs } = deps;
-    const { onJob, onPods, onServed } = handlers;
-    this.jobs = new JobCache({ client, logger, clock, onEvent: onJob });
+    const { onJob, onPods } = handlers;
+    this.jobs = new JobCache({ client, logger, clock, onEvent: onJob, onMissing: () => this.#served.onMissing() });
     this.#pods = new PodCache({ client, logger, clock, onChange: onPods });
-    const onChange = async (served: readonly Operator[]) => {
-      await this.jobs.watch(served);
-      await onServed(served);
-    };
+    const onChange = (served: readonly Operator[]) => this.#onChange(served);
     this.#served = new ServedOperators({ client, operators, clock, logger, intervalMs, onChange });
   }
 
@@ -71,6 +79,7 @@ export class JobWatch {
 
   async stop(): Promise<void> {
     this.#served.stop();
+    for (const cancel of this.#leaving.values()) cancel();
     await Promise.all([this.jobs.stop(), this.#pods.stop(), this.#warnings?.stop()]);
   }
 
@@ -105,6 +114,42 @@ export class JobWatch {
     if (jobs === undefined) throw new RetryLater(`the cluster does not serve ${operator.kind} (${operator.apiVersion})`);
     if (!(await resolvesWithin(Promise.all([jobs, this.#pods.synced]), SYNC_WAIT_MS, this.deps.clock)))
       throw kubeUnavailable(`the first list of ${operator.kind} or of pods is not complete`);
+  }
+
+  async #onChange(served: readonly Operator[]): Promise<void> {
+    for (const operator of this.served) if (!served.includes(operator)) this.#leaveLater(operator);
+    for (const operator of served) this.#stay(operator);
+    await this.jobs.watch(served);
+    await this.#announce(served);
+  }
+
+  #stay(operator: Operator): void {
+    this.#leaving.get(operator)?.();
+    this.#leaving.delete(operator);
+  }
+
+  #leaveLater(operator: Operator): void {
+    const { clock } = this.deps;
+    this.#leaving.set(
+      operator,
+      clock.schedule(LEAVE_MS, () => {
+        this.#leaving.delete(operator);
+        if (this.handlers.isEnding()) this.#leaveLater(operator);
+        else void this.#leave();
+      }),
+    );
+  }
+
+  async #leave(): Promise<void> {
+    try {
+      await this.#announce(this.served);
+    } catch (error) {
+      this.deps.logger.warn({ error: String(error) }, "cannot end the subscription of a kind that is gone");
+    }
+  }
+
+  async #announce(served: readonly Operator[]): Promise<void> {
+    await this.handlers.onServed([...served, ...this.#leaving.keys()]);
   }
 
   /** Treats a warning as a change of the job's pods; objects of others belong to no job. */

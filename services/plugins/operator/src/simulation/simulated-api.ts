@@ -92,6 +92,13 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
     this.#hub.notify(key.slice(0, key.indexOf("/")), { type: "DELETED", object: { ...object, metadata } });
   }
 
+  /** Removes a kind with its objects, which no event tells. */
+  vanish(plural: string): void {
+    this.unserved.add(plural);
+    for (const key of [...this.objects.keys()]) if (key.startsWith(`${plural}/`)) this.objects.delete(key);
+    this.#hub.end(plural);
+  }
+
   get<T extends KubeObject>({ plural }: ResourceRef, name: ObjectName): Promise<T | undefined> {
     return this.#respond("get", () => this.objects.get(keyOf(plural, name)) as T | undefined);
   }
@@ -154,6 +161,7 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
   }
 
   watch<T extends KubeObject>({ plural }: ResourceRef, { signal, labelSelector }: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    if (this.unserved.has(plural)) throw new KubeError("the server could not find the requested resource", { status: 404 });
     return this.#hub.watch<T>(plural, { signal, isSelected: (object) => isSelected(object, labelSelector) });
   }
 
