@@ -42,7 +42,7 @@ const open = (pathname: string, isHidden = false) => openEarlyTable({ pathname, 
 test("the page of an execution finds its table, for whose first rows the worker was asked", () => {
   const opened = open(PAGE);
   expect(RecordingWorker.started[0]?.received).toMatchObject([
-    { kind: "open", path: TABLE, origin: ORIGIN, isFollowed: true },
+    { kind: "open", path: TABLE, origin: ORIGIN, isFollowed: true, awaitsDraw: true },
     { kind: "show", parts: { rows: { from: 0, to: 64 } } },
   ]);
   const table = earlyTable(TABLE);
@@ -54,7 +54,7 @@ test("the page of an execution finds its table, for whose first rows the worker 
 
 test("a page in the background reads its table once", () => {
   open(PAGE, true);
-  expect(RecordingWorker.started[0]?.received[0]).toMatchObject({ kind: "open", isFollowed: false });
+  expect(RecordingWorker.started[0]?.received[0]).toMatchObject({ kind: "open", isFollowed: false, awaitsDraw: false });
 });
 
 test("a table that failed is not shown: its page opens it anew", () => {

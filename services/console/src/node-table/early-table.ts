@@ -34,7 +34,7 @@ export function openEarlyTable({ pathname, origin }: Pick<Location, "pathname" |
   if (project === undefined || domain === undefined || name === undefined) return undefined;
   const path = encodedNodeTablePath([project, domain, name]);
   const client = startNodeTable();
-  client.open({ path, origin, isFollowed: !isHidden });
+  client.open({ path, origin, isFollowed: !isHidden, awaitsDraw: !isHidden });
   client.show(FIRST_PARTS);
   early = { path, client, timer: setTimeout(() => takeEarlyTable(path)?.close(), UNUSED_MS) };
   return { client, key: { project: decodeURIComponent(project), domain: decodeURIComponent(domain), name: decodeURIComponent(name) } };

@@ -30,7 +30,16 @@ export interface NodeTableClient {
   readonly live: Store<LiveState | undefined>;
   readonly failure: Store<StreamFailure | undefined>;
   /** Reads a table; continues where it was if it is the path read before. */
-  open(table: { readonly path: string; readonly origin?: string; readonly clockSkewMs?: number; readonly isFollowed?: boolean }): void;
+  open(table: {
+    readonly path: string;
+    readonly origin?: string;
+    readonly clockSkewMs?: number;
+    readonly isFollowed?: boolean;
+    /** Waits with further rows for `drawn`, at most some time. */
+    readonly awaitsDraw?: boolean;
+  }): void;
+  /** Tells that the first rows are drawn. */
+  drawn(): void;
   /** Ends the stream, as for a tab that is hidden; `open` continues it. */
   pause(): void;
   show(parts: ShownParts): void;
@@ -95,6 +104,7 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
       failure.set(undefined);
       send({ kind: "open", clockSkewMs, ...table });
     },
+    drawn: () => send({ kind: "drawn" }),
     pause: () => send({ kind: "pause" }),
     show,
     setOrder: (order) => send({ kind: "order", order }),

@@ -38,7 +38,11 @@ export type PageMessage =
       readonly clockSkewMs: number;
       /** Default true; otherwise the stream ends once the table is complete. */
       readonly isFollowed?: boolean;
+      /** Default false; otherwise further rows are read after `drawn`, or some time. */
+      readonly awaitsDraw?: boolean;
     }
+  /** The first rows are drawn. */
+  | { readonly kind: "drawn" }
   /** Ends the stream; the table stays, and `open` continues it. */
   | { readonly kind: "pause" }
   | { readonly kind: "show"; readonly parts: ShownParts }

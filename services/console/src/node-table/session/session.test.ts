@@ -46,7 +46,7 @@ function start() {
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
   const last = <Kind extends WorkerMessage["kind"]>(kind: Kind) =>
     posted.findLast((message): message is WorkerMessage & { kind: Kind } => message.kind === kind);
-  const open = (path = "/table") => session.receive({ kind: "open", path, clockSkewMs: 0 });
+  const open = (path = "/table", awaitsDraw = false) => session.receive({ kind: "open", path, clockSkewMs: 0, awaitsDraw });
   const arrive = async (rows: NodeRow[], fields: ChunkFields = {}) => {
     feed(readChunk(encodeChunk(rows, { texts, ...fields })));
     await settle();
@@ -64,6 +64,34 @@ function start() {
 
 const execution = { closure: { createdAt: { seconds: BigInt(CREATED_MS / 1000) } } };
 const running = (key: number, more: Partial<NodeRow> = {}) => nodeRow({ key, phase: 2, ended: undefined, ...more });
+
+test.each(["tells that it has drawn", "does not draw"])(
+  "further rows wait for a page that draws the first ones and then %s",
+  async (end) => {
+    const { session, last, open, arrive, pass, settle } = start();
+    session.receive({ kind: "show", parts });
+    open("/table", true);
+    const nodes = () => last("summary")?.summary.nodes;
+    await arrive([running(1)], { reset: true, cursor: "a", execution });
+    expect(nodes()).toBe(1);
+    await arrive([running(2)], { cursor: "b", complete: true });
+    expect(nodes()).toBe(1);
+    if (end === "does not draw") pass(150);
+    else session.receive({ kind: "drawn" });
+    await settle();
+    expect(nodes()).toBe(2);
+  },
+);
+
+test("a page that has drawn before the first rows are read waits for nothing", async () => {
+  const { session, last, open, arrive } = start();
+  session.receive({ kind: "show", parts });
+  open("/table", true);
+  session.receive({ kind: "drawn" });
+  await arrive([running(1)], { reset: true, cursor: "a", execution });
+  await arrive([running(2)], { cursor: "b", complete: true });
+  expect(last("summary")?.summary.nodes).toBe(2);
+});
 
 test("rows come with the first message, and a change of a row without a new order", async () => {
   const { session, last, open, arrive, pass, names } = start();

@@ -2,6 +2,7 @@ import type { LiveState } from "@flyte-ts/client/browser";
 import type { NodeTableChunk } from "../wire/read-chunk.js";
 import { buffersOf, groupActivities, sliceBars } from "./bar-slice.js";
 import { nodeIdRow } from "./find-node.js";
+import { FirstDraw } from "./first-draw.js";
 import { NodeFeed } from "./node-feed.js";
 import { countOverview } from "./overview-counts.js";
 import { Pace } from "./pace.js";
@@ -45,6 +46,7 @@ export class TableSession {
   #path = "";
   #clockSkewMs = 0;
   #parts: ShownParts | undefined;
+  #firstDraw: FirstDraw | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -65,6 +67,7 @@ export class TableSession {
     const view = this.#view;
     if (message.kind === "open") return this.#open(message);
     if (message.kind === "pause") return this.#stream?.abort();
+    if (message.kind === "drawn") return this.#firstDraw?.end();
     if (message.kind === "reveal") return this.#reveal(message.nodeId);
     if (message.kind === "follow") return this.#feed.follow(view.table);
     if (message.kind === "show") {
@@ -78,7 +81,7 @@ export class TableSession {
     this.#pace.flush();
   }
 
-  #open({ path, origin, clockSkewMs, isFollowed = true }: PageMessage & { kind: "open" }): void {
+  #open({ path, origin, clockSkewMs, isFollowed = true, awaitsDraw = false }: PageMessage & { kind: "open" }): void {
     this.#stream?.abort();
     this.#clockSkewMs = clockSkewMs;
     if (path !== this.#path) {
@@ -87,6 +90,7 @@ export class TableSession {
       this.#view.replace(this.#reader.table);
     }
     if (this.#reader.hasEnded) return;
+    this.#firstDraw = awaitsDraw ? new FirstDraw(this.#options.schedule) : undefined;
     this.#stream = new AbortController();
     void this.#follow({ isFollowed, signal: this.#stream.signal, ...(origin !== undefined && { origin }) });
   }
@@ -101,6 +105,7 @@ export class TableSession {
       for await (const chunk of read({ ...source, begin, onState })) {
         if (signal.aborted) return;
         this.#apply(chunk);
+        if (this.#view.table.length > 0 && !this.#reader.isComplete) await this.#firstDraw?.wait();
       }
     } catch (error) {
       if (signal.aborted) return;

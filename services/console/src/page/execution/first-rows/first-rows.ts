@@ -5,6 +5,7 @@ import type { EarlyTable } from "../../../node-table/early-table.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { executionSearch, type ExecutionTab } from "../../../route/execution-search.js";
 import { parseSearch } from "../../../route/search.js";
+import { afterFrame } from "../../../timeline/canvas/after-frame.js";
 import { clockTimeMs } from "../../../format/time.js";
 import { createPreferences } from "../../../session/preferences.js";
 import { followTheme } from "../../../theme/theme.js";
@@ -40,28 +41,62 @@ export interface FirstRowsOptions {
  */
 export function drawFirstRows(options: FirstRowsOptions): Promise<void> {
   const search = executionSearch.read(parseSearch(options.location.search));
-  if (innerWidth < MIN_WIDTH_PX || search.node !== "" || search.groups.length > 0) return Promise.resolve();
+  const isDrawn = innerWidth >= MIN_WIDTH_PX && search.node === "" && search.groups.length === 0;
+  if (!isDrawn || (search.tab !== "auto" && search.tab !== "timeline")) {
+    options.table.client.drawn();
+    return Promise.resolve();
+  }
   return Promise.race([draw(options, search.tab), waitFor(PATIENCE_MS)]);
 }
 
 async function draw({ table: { client, key }, location, styled }: FirstRowsOptions, tab: ExecutionTab): Promise<void> {
-  const first = await rowsOf(client);
+  const rows = rowsOf(client);
   await styled;
-  const look = executionPhaseLook(PHASE_NAMES[client.execution.get()?.phase ?? 0]);
-  if (isPageDrawn() || shownTab(tab, look) !== "timeline") return;
+  // Other rows are read when these are drawn.
+  await drawOver({ client, tab, page: coverPage({ client, key }, location), rows }).finally(() => client.drawn());
+}
+
+interface Drawing {
+  readonly client: NodeTableClient;
+  readonly tab: ExecutionTab;
+  readonly page: PageElements;
+  readonly rows: ReturnType<typeof rowsOf>;
+}
+
+async function drawOver({ client, tab, page, rows }: Drawing): Promise<void> {
   const preferences = createPreferences(globalThis.localStorage);
   followTheme(preferences, document.documentElement);
+  const first = await rows;
+  const look = executionPhaseLook(PHASE_NAMES[client.execution.get()?.phase ?? 0]);
+  if (isPageDrawn() || shownTab(tab, look) !== "timeline") return;
   const alignMs = clockTimeMs(first.createdAtMs, preferences.get().zone);
   const timeline = timelineElement({ ...first, alignMs });
-  const hasErrors = look.kind === "bad" || look.kind === "stop";
-  const made = element(cover["cover"], frameElement(location.pathname, key, pageElement(key.name, hasErrors, timeline.element)));
+  page.tabs.replaceChildren(...tabElements(look.kind === "bad" || look.kind === "stop"));
+  page.content.append(timeline.element);
+  timeline.drawBars();
+  markFirstRows();
+  await nextFrame();
+  await new Promise<void>(afterFrame);
+}
+
+/**
+ * Lays the frame of the page over it until the app has drawn it: the browser draws the frame while
+ * the rows are on their way.
+ */
+function coverPage({ client, key }: EarlyTable, { pathname }: FirstRowsOptions["location"]): PageElements {
+  const page = pageElements(key.name);
+  if (isPageDrawn() || client.failure.get() !== undefined) return page;
+  const made = element(cover["cover"], frameElement(pathname, key, page.element));
   // The page that follows says the same to assistive technology.
   [made.ariaHidden, made.inert] = ["true", true];
   document.body.append(made);
-  timeline.drawBars();
-  markFirstRows();
-  void pageDrawn().then(() => made.remove());
-  await nextFrame();
+  void Promise.race([pageDrawn(), failureOf(client)]).then(() => made.remove());
+  return page;
+}
+
+/** Resolves when there are no rows: the page says why. */
+function failureOf({ failure }: NodeTableClient): Promise<void> {
+  return new Promise((resolve) => failure.subscribe(() => failure.get() !== undefined && resolve()));
 }
 
 /** Resolves to the first rows once the worker has sent them. */
@@ -82,15 +117,29 @@ function rowsOf(client: NodeTableClient): Promise<Omit<FirstRows, "alignMs"> & {
   });
 }
 
-function pageElement(name: string, hasErrors: boolean, timeline: HTMLElement): HTMLElement {
-  const titles = TAB_TITLES.filter(({ id }) => id !== "errors" || hasErrors);
-  return element(
+/** Page of an execution, and its parts that depend on the rows. */
+interface PageElements {
+  readonly element: HTMLElement;
+  readonly tabs: HTMLElement;
+  readonly content: HTMLElement;
+}
+
+function pageElements(name: string): PageElements {
+  const [tabsElement, content] = [element(tabs.tabs, ...tabElements(false)), element(styles.content)];
+  const facts = element(header.facts, named("span", undefined, "\u00A0"));
+  const made = element(
     styles.page,
-    element(header.header, element(header.title, named("b", header.name, name)), element(header.facts, named("span", undefined, "\u00A0"))),
+    element(header.header, element(header.title, named("b", header.name, name)), facts),
     element(counts.counts),
-    element(tabs.tabs, ...titles.map(({ id, title }) => named("span", classes(tabs.tab, id === "timeline" && tabs.current), title))),
-    element(styles.content, timeline),
+    tabsElement,
+    content,
   );
+  return { element: made, tabs: tabsElement, content };
+}
+
+function tabElements(hasErrors: boolean): readonly HTMLElement[] {
+  const titles = TAB_TITLES.filter(({ id }) => id !== "errors" || hasErrors);
+  return titles.map(({ id, title }) => named("span", classes(tabs.tab, id === "timeline" && tabs.current), title));
 }
 
 /** Reports whether the app has drawn a page: each has a heading. */
