@@ -5,8 +5,8 @@ import type { NodeStateName } from "../node-table/table/node-state.js";
 import type { TimelineColours } from "./canvas/draw-context.js";
 
 export interface TimelineProps {
-  /** Noun of the rows, for the tree and the count. */
-  readonly label: string;
+  /** Noun of a row. */
+  readonly noun: "node" | "item";
   /** Table that the page has opened; the page filters it, too. */
   readonly client: NodeTableClient;
   readonly colours: TimelineColours;

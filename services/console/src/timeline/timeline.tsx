@@ -1,4 +1,4 @@
-import { formatCount } from "../format/count.js";
+import { countOf, formatCount } from "../format/count.js";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { greatestRunning } from "./canvas/draw-overview.js";
 import { useTimeline } from "./hook/use-timeline.js";
@@ -11,7 +11,7 @@ import { NodeTree } from "./tree/node-tree.js";
 
 /** Nodes of an execution: their tree, and beside it when each was queued and ran. */
 export function Timeline(props: TimelineProps) {
-  const { label, client, colours, mark, formatDuration, order, onOrder, selected } = props;
+  const { noun, client, colours, mark, formatDuration, order, onOrder, selected } = props;
   const [isTraced, setTraced] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -39,15 +39,13 @@ export function Timeline(props: TimelineProps) {
         onTrace={setTraced}
       />
       <div className={styles["totals"]}>
-        <b>
-          {formatCount(summary?.nodes ?? 0)} {label.toLowerCase()}
-        </b>
+        <b>{countOf(summary?.nodes ?? 0, noun, `${noun}s`)}</b>
         <br />
         {overview && `running at once, at most ${formatCount(greatestRunning(overview))}`}
       </div>
       <Overview counts={overview} time={time} colours={colours} alignMs={state.alignMs} timeText={timeText} />
       <NodeTree
-        label={label}
+        label={noun === "item" ? "Items" : "Nodes"}
         count={state.rows}
         rows={state.shownRows}
         scroller={scroller}

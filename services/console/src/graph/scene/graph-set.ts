@@ -1,3 +1,4 @@
+import { taskTitle } from "../../format/task-title.js";
 import { type Ranking, rankNodes } from "../layout/layout.js";
 import type { GraphMessage, NodeGraph } from "../wire/node-graph.js";
 
@@ -33,5 +34,5 @@ export function nameOf({ message: { texts }, graph }: KnownGraph, row: number): 
   const own = texts[(graph.name[row] as number) - 1];
   if (own !== undefined) return own;
   const entity = texts[(graph.entity[row] as number) - 1] ?? "";
-  return entity.slice(entity.lastIndexOf(".") + 1) || (graph.ids[row] as string);
+  return taskTitle(entity) || (graph.ids[row] as string);
 }

@@ -1,11 +1,13 @@
 import type { WorkflowExecutionIdentifierJson } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { useQuery } from "@tanstack/react-query";
+import { Button } from "../../control/button.js";
 import { Copy } from "../../control/copy.js";
 import { PhaseMark } from "../../control/phase-mark.js";
 import { Pill } from "../../control/pill.js";
 import { VisibleText } from "../../control/visible-text.js";
 import { EXECUTION_PHASES } from "../../format/phase.js";
 import { useApp } from "../../app/app.js";
+import { firstFailedItem, isArrayAttempt } from "./array-failure.js";
 import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
 import type { ErrorGroup, Failure } from "./error-groups.js";
@@ -37,7 +39,10 @@ export function ErrorDetail({ group, failure, executionKey, search, onChange }: 
     enabled: node !== undefined && node !== group.failures[0]?.node,
   });
   const message = whole.data?.closure?.error?.message ?? group.message;
-  const attempts = useQuery({ ...attemptsQuery(app, key, node ?? ""), enabled: node !== undefined });
+  const { data: attempts } = useQuery({ ...attemptsQuery(app, key, node ?? ""), enabled: node !== undefined });
+  const isArray = attempts?.some(isArrayAttempt) === true;
+  const chosen = node === search.node ? search.item : "";
+  const item = isArray ? chosen || (firstFailedItem(message) ?? "") : "";
   return (
     <section className={styles.detail} aria-label="Error">
       <h2 className={styles.title}>
@@ -45,22 +50,29 @@ export function ErrorDetail({ group, failure, executionKey, search, onChange }: 
         {node ?? "The execution"}
         <Pill kind="bad">{kind === "USER" ? "user error" : kind === "SYSTEM" ? "system error" : "error"}</Pill>
         <Pill>{code}</Pill>
-        {attempts.data !== undefined && attempts.data.length > 1 && <Pill>{attempts.data.length} attempts</Pill>}
+        {item !== "" && <Pill>item {item}</Pill>}
+        {attempts !== undefined && attempts.length > 1 && <Pill>{attempts.length} attempts</Pill>}
         <span className={styles.copy}>
           <Copy text={message} label="the error" />
         </span>
       </h2>
       <Message message={message} />
-      {attempts.data !== undefined && attempts.data.length > 0 && <Attempts attempts={attempts.data} />}
-      {node !== undefined && attempts.data !== undefined && attempts.data.length > 0 && (
+      {attempts !== undefined && attempts.length > 0 && <Attempts attempts={attempts} />}
+      {node !== undefined && isArray && (
+        <div className={styles.items}>
+          <span>{item === "" ? "Each item has its own log." : `The log below is that of item ${item}.`}</span>
+          <Button onClick={() => onChange({ tab: "timeline", node, pane: "items", item: "" })}>Show all items</Button>
+        </div>
+      )}
+      {node !== undefined && attempts !== undefined && attempts.length > 0 && (!isArray || item !== "") && (
         <div className={styles.log}>
           <NodeLog
-            key={node}
+            key={`${node}/${item}`}
             executionKey={key}
             node={node}
             attempt={node === search.node ? search.attempt : ""}
-            item={node === search.node ? search.item : ""}
-            onAttempt={(attempt) => onChange({ node, attempt })}
+            item={item}
+            onAttempt={(attempt) => onChange({ node, attempt, item })}
           />
         </div>
       )}

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { firstFailedItem } from "./array-failure.js";
 import { copyTexts } from "./copy-items.js";
 import { errorTitle } from "../../format/error-title.js";
 import { errorGroups } from "./error-groups.js";
@@ -26,6 +27,13 @@ test("groups of the server are kinds of error; without one the execution's own e
   expect(errorGroups({}, own)).toMatchObject([{ title: "no such task", count: 1, failures: [{ node: undefined }] }]);
   expect(errorGroups({}, {})).toEqual([]);
 });
+
+test.each([
+  ["[1]: Trace:", "1"],
+  ["[3-5][9]: it is damaged", "3"],
+  ["[1/1] task timed out", undefined],
+  ["the array failed: [1]", undefined],
+])("the error of an array, %s, names the item %s first", (message, item) => expect(firstFailedItem(message)).toBe(item));
 
 test("the title is the last exception, else the exit code with the last line of output, else the first line", () => {
   expect(errorTitle(TRACEBACK, "")).toBe("ValueError: column 'temperature' has 3,214 missing values");

@@ -1,4 +1,5 @@
 import { countOf, formatCount } from "../../format/count.js";
+import { taskTitle } from "../../format/task-title.js";
 import type { RowView } from "../../node-table/session/protocol.js";
 import { NodeFlag } from "../../node-table/table/node-state.js";
 
@@ -32,8 +33,7 @@ function countWords(count: number, name: string): string {
 /** Names a row: its task's last part, else the node's id; a group by number and state. */
 export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView): string {
   if (isGroup) return `${formatCount(count)} ${state}`;
-  const last = task.slice(task.lastIndexOf(".") + 1);
-  return last === "" ? specId || nodeId : last;
+  return taskTitle(task) || specId || nodeId;
 }
 
 /**

@@ -49,8 +49,9 @@ test("a row has a name and a kind", () => {
     rowName(row()),
     rowName(row({ specId: "n0" })),
     rowName(row({ task: "jobs.train" })),
+    rowName(row({ task: "jobs.map_train_6b3bd0353da5de6e84d7982921ead2b3-arraynode" })),
     rowName(row({ isGroup: true, count: 1806 })),
-  ]).toEqual(["n1", "n0", "train", "1,806 running"]);
+  ]).toEqual(["n1", "n0", "train", "train", "1,806 running"]);
   const kinds = [
     row(),
     row({ flags: 3, count: 12 }),

@@ -35,7 +35,7 @@ export function Items({ executionKey, node, attempt, selected, onSelect }: Items
           Open its log
         </Button>
       </form>
-      {client !== undefined && <TimelineView title="Items" client={client} selected={selected} onSelect={onSelect} />}
+      {client !== undefined && <TimelineView noun="item" client={client} selected={selected} onSelect={onSelect} />}
     </section>
   );
 }

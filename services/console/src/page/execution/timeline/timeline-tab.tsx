@@ -34,7 +34,7 @@ export function TimelineTab({ executionKey, client, search, onChange }: Timeline
   const select = (id: string): void => onChange({ node: id, attempt: "", item: "" });
   return (
     <div className={node === "" ? styles.whole : classes(styles.split, search.pane !== "" && styles.wide)}>
-      <TimelineView title="Nodes" client={client} selected={node} onSelect={select} />
+      <TimelineView noun="node" client={client} selected={node} onSelect={select} />
       <Suspense>
         {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
       </Suspense>

@@ -25,8 +25,8 @@ const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
 };
 
 interface TimelineViewProps {
-  /** Noun of the rows. */
-  readonly title: "Nodes" | "Items";
+  /** Noun of a row. */
+  readonly noun: "node" | "item";
   readonly client: NodeTableClient;
   /** Id of the selected row; empty for none. */
   readonly selected: string;
@@ -34,17 +34,16 @@ interface TimelineViewProps {
 }
 
 /** Nodes of an execution, or items of an array node, over time. */
-export function TimelineView({ title, client, selected, onSelect }: TimelineViewProps) {
+export function TimelineView({ noun, client, selected, onSelect }: TimelineViewProps) {
   const { clock } = useApp();
   const { zone } = usePreferences();
   const [order, setOrder] = useState<OrderKind>("tree");
   const colours = useTokenColours(TIMELINE_TOKENS);
   const failure = useStore(client.failure);
-  if (failure !== undefined)
-    return <ErrorPanel title={`The ${title.toLowerCase()} cannot be followed`} error={new Error(failure.message)} />;
+  if (failure !== undefined) return <ErrorPanel title={`The ${noun}s cannot be followed`} error={new Error(failure.message)} />;
   return (
     <Timeline
-      label={title}
+      noun={noun}
       client={client}
       colours={timelineColours(colours)}
       mark={stateMark}

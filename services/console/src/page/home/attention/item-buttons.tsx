@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { useApp } from "../../../app/app.js";
 import type { Scope } from "../../../api/scope.js";
 import { Button } from "../../../control/button.js";
-import { Pill } from "../../../control/pill.js";
 import { SCOPE_PATH } from "../../../frame/navigation.js";
 import { useRights } from "../../../frame/use-role.js";
 import styles from "./attention-card.module.css";
@@ -27,7 +26,7 @@ export function ItemButtons({ scope, item, onSettled }: ItemButtonsProps) {
     case "open":
       return (
         <Link to={`${SCOPE_PATH}${page.to}`} params={{ ...scope, name: page.name ?? "" }} search={page.search} className={styles.open}>
-          <Pill>{act.text}</Pill>
+          {act.text}
         </Link>
       );
   }
