@@ -1,11 +1,15 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
-import { startConsoleBench } from "./console/measure-console.js";
+import { type ConsoleFigures, startConsoleBench } from "./console/measure-console.js";
+import { mediansOf } from "./console/medians.js";
 import { measureLive } from "./console/measure-live.js";
 import { measureLog } from "./console/measure-log.js";
-import { measurePageTimes } from "./console/measure-pages.js";
+import { measurePageTimes, type PageTimes } from "./console/measure-pages.js";
 import { seedGraph } from "./console/seed-graph.js";
 import { measureFloor } from "./floor/measure-floor.js";
 import { costTable, sizingTable } from "./cost/cost-model.js";
@@ -44,8 +48,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
                                     --stack local instead of --data starts a stack
        npm run bench -- [--repeat R] [--data DIR] console NODES [ROWS]
   console NODES [ROWS]              opens the timeline and the graph of an execution with NODES nodes in Chromium, then
-                                    the other pages with ROWS inserted executions, on a stack of its own; with --data its
-                                    state is kept in DIR, and what an earlier run has inserted is used again
+                                    the other pages with ROWS inserted executions, on a stack of its own; prints medians, and
+                                    a load after a restart; with --data its state is kept in DIR, and what an earlier run
+                                    has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
        npm run bench -- [--keep SECONDS] soak EXECUTIONS
@@ -193,10 +198,38 @@ async function measureWatchers(): Promise<number> {
   }
 }
 
+/** Measures on a stack, and the load of the execution after the stack has been restarted. */
 async function measurePages(): Promise<number> {
+  const dir = data ?? mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
+  try {
+    await measurePagesIn(dir);
+    await measureAfterRestart(dir);
+    return 0;
+  } finally {
+    if (data === undefined) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Opens the execution as the first page of a process of admin, which has its stored node table. */
+async function measureAfterRestart(dir: string): Promise<void> {
+  const own = await startManagedStack(LOCAL_BACKEND, dir);
+  try {
+    await sleep(WARMUP_DELAY_MS);
+    const bench = await startConsoleBench({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
+    try {
+      print({ afterRestart: await bench.measureLoad() });
+    } finally {
+      await bench.close();
+    }
+  } finally {
+    await own.stop();
+  }
+}
+
+async function measurePagesIn(dir: string): Promise<void> {
   const [nodes, rows = 0] = numericArgs(1, 2);
   const turns = Number(values.repeat ?? RECORDED_RUNS);
-  const own = await startManagedStack(LOCAL_BACKEND, data);
+  const own = await startManagedStack(LOCAL_BACKEND, dir);
   try {
     const [workload] = parseWorkloads(["chain", "1"], { taskKind: values.leaf, executions: 1, sleepSeconds: 1 }) ?? exitWithUsage();
     if (workload === undefined) exitWithUsage();
@@ -205,15 +238,26 @@ async function measurePages(): Promise<number> {
     await withDatabase(own.dataDir, (db) => seedGraph(db, { project, domain, nodes: nodes ?? 0 }));
     const bench = await startConsoleBench({ endpoint: own.endpoint, project, domain, name: `${SEEDED_PREFIX}1` });
     try {
-      for (let turn = 0; turn < turns; turn++) print({ nodes, ...(await bench.measure()) });
+      const figures: ConsoleFigures[] = [];
+      for (let turn = 0; turn < turns; turn++) {
+        const measured = await bench.measure();
+        figures.push(measured);
+        print({ nodes, ...measured });
+      }
+      print({ nodes, medians: mediansOf(figures.map((each) => ({ ...each }))) });
     } finally {
       await bench.close();
     }
-    if (rows === 0) return 0;
+    if (rows === 0) return;
     await seedDatabase(own.dataDir, { project, domain, rows, nodes: 0 });
     const pages = { endpoint: own.endpoint, project, domain, workflow: workflowName(workload) };
-    for (let turn = 0; turn < turns; turn++) print({ rows, pagesMs: await measurePageTimes(pages) });
-    return 0;
+    const times: PageTimes[] = [];
+    for (let turn = 0; turn < turns; turn++) {
+      const pagesMs = await measurePageTimes(pages);
+      times.push(pagesMs);
+      print({ rows, pagesMs });
+    }
+    print({ rows, medians: mediansOf(times) });
   } finally {
     await own.stop();
   }

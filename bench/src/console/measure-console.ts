@@ -63,6 +63,8 @@ export interface ConsoleBench {
    * @throws Error when the page does not show the table in a minute.
    */
   measure(): Promise<ConsoleFigures>;
+  /** Opens the timeline once with a cold cache. */
+  measureLoad(): Promise<TimeFigures>;
   close(): Promise<void>;
 }
 
@@ -84,6 +86,7 @@ export async function startConsoleBench(options: ConsoleOptions): Promise<Consol
         ...(await withPage(browser, (page) => measureGraph(page, proxy, options))),
       };
     },
+    measureLoad: () => measureTimes(browser, options),
     async close() {
       await browser.close();
       proxy.close();

@@ -36,16 +36,18 @@ const INSERT_EXECUTIONS = `INSERT INTO executions (execution_project, execution_
 
 /**
  * Inserts the nodes of a batch's executions that have none, as copies of a node of the real
- * execution. They begin one after the other during the first half of the execution.
+ * execution. They begin one after the other during the first half of the execution, and take times
+ * without a pattern, as real ones do: columns with a pattern compress to nothing.
  */
 const INSERT_NODES = `INSERT INTO node_executions (execution_id, node_id, created_at, updated_at, revision, spec_node_id, phase, phase_order,
     first_ns, first_order, started_ns, started_order, updated_ns, ended_ns, duration, input_uri, output_uri, cache_status, target, target_order,
     inputs, outputs)
   SELECT e.id, 'n' || k, e.created_at, e.updated_at, one.revision, 'n' || k, one.phase, one.phase_order, e.accepted_ns + began, one.first_order,
-    e.accepted_ns + began + took / 4, one.started_order, e.accepted_ns + began + took, e.accepted_ns + began + took, took * 3 / 4,
+    e.accepted_ns + began + took * waited / 400, one.started_order, e.accepted_ns + began + took, e.accepted_ns + began + took, took - took * waited / 400,
     one.input_uri, one.output_uri, one.cache_status, one.target, one.target_order, one.inputs, one.outputs
   FROM executions e CROSS JOIN generate_series(1, $4::int) AS k
-    CROSS JOIN LATERAL (SELECT e.duration / 2 * (k - 1) / $4::int AS began, e.duration / 20 * (1 + k % 7) AS took) AS times,
+    CROSS JOIN LATERAL (SELECT e.duration / 2 * (k - 1) / $4::int AS began,
+      e.duration / 200 * (10 + abs(hashint4(k) % 1000) * 60 / 1000) AS took, abs(hashint4(k + 1) % 100) AS waited) AS times,
     (SELECT n.* FROM node_executions n JOIN executions ran ON ran.id = n.execution_id
       WHERE n.phase = 'SUCCEEDED' AND n.input_uri <> '' AND ran.execution_name NOT LIKE $1::text || '%' ORDER BY n.id DESC LIMIT 1) AS one
   WHERE e.execution_project = $5 AND e.execution_domain = $6
