@@ -32,7 +32,8 @@ const ABOUT: Readonly<Record<Verb, string>> = {
           --no-install  installs nothing
           --project, --domain  for flyte.config.ts; default: flytesnacks, development`,
   run: `  run     Runs a workflow or task in this process, and prints its nodes and outputs. Inputs are
-          flags, JSON for all that is no text, number or boolean.
+          flags, JSON for all that is no text, number or boolean. Outputs of cached tasks are kept in
+          .flyte-ts/cache.
           --remote  registers the module with those that it imports, and starts an execution
                     instead
           --wait    with --remote: follows the execution, prints its outputs, and returns its

@@ -29,6 +29,7 @@ export { type Context, type DeckPage, type LogLine, withContext } from "./entity
 export { isRecoverable } from "./local/attempts.js";
 export { type LocalResult, runDefinition } from "./local/run.js";
 export type { LocalOptions } from "./local/options.js";
+export { FolderCache } from "./local/cache.js";
 
 // Executions on a server
 export { FlyteApi } from "./api/flyte-api.js";

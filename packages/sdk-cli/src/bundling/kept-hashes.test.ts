@@ -14,7 +14,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 function hashesOf(code: string, tasks: readonly string[] = ["a"]) {
   const files = [{ path: "entry.mjs", content: Buffer.from(code) }];
-  return keptHashes(root, { files, tasks }, async () => {
+  return keptHashes(root, { files, tasks, purpose: "registered" }, async () => {
     computed++;
     return new Map(tasks.map((task) => [task, { hash: `${task} of ${code}`, externals: [] }]));
   });
@@ -31,7 +31,7 @@ test("hashes of an equal bundle are kept, those of another are computed", async 
 
 test("a file that is damaged, and a folder that cannot be written, cost time alone", async () => {
   await hashesOf("1");
-  writeFileSync(join(root, ".flyte-ts", "code-hashes.json"), "{");
+  writeFileSync(join(root, ".flyte-ts", "code-hashes-registered.json"), "{");
   expect((await hashesOf("1")).size).toBe(1);
   rmSync(join(root, ".flyte-ts"), { recursive: true });
   writeFileSync(join(root, ".flyte-ts"), "a file");

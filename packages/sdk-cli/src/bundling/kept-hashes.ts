@@ -5,6 +5,7 @@ import { VERSION } from "rolldown";
 import { SDK_VERSION } from "../own-package.js";
 import type { BundleFile } from "./build-modules.js";
 import type { CodeHash } from "./code-hash.js";
+import type { BundlePurpose } from "./entry-source.js";
 
 export type CodeHashes = ReadonlyMap<string, CodeHash>;
 
@@ -13,18 +14,24 @@ interface KeptHashes {
   readonly hashes: readonly (readonly [string, CodeHash])[];
 }
 
+export interface BundledTasks {
+  /** Modules of the bundle. */
+  readonly files: readonly BundleFile[];
+  /** Names of its tasks. */
+  readonly tasks: readonly string[];
+  readonly purpose: BundlePurpose;
+}
+
 /**
- * Returns the hashes of tasks by their names. Those of the last bundle are kept below `.flyte-ts`:
+ * Returns the hashes of tasks by their names. Those of the last bundle of each purpose are kept below `.flyte-ts`:
  * a bundle holds all the code of its tasks, so that equal bundles have equal hashes.
- *
- * @param files the modules of the bundle
  */
 export async function keptHashes(
   root: string,
-  { files, tasks }: { readonly files: readonly BundleFile[]; readonly tasks: readonly string[] },
+  { files, tasks, purpose }: BundledTasks,
   compute: () => Promise<CodeHashes>,
 ): Promise<CodeHashes> {
-  const place = join(root, ".flyte-ts", "code-hashes.json");
+  const place = join(root, ".flyte-ts", `code-hashes-${purpose}.json`);
   const key = keyOf(files, tasks);
   const kept = read(place);
   if (kept?.key === key) return new Map(kept.hashes);

@@ -22,7 +22,7 @@ export interface LoadedBundle {
 
 /**
  * Bundles a project and loads its entities. The caller closes the host. A local bundle is not
- * packed, and its tasks are not hashed.
+ * packed.
  *
  * @param only path of the module to bundle, with those that it imports; default: all
  */
@@ -33,7 +33,7 @@ export async function makeBundle(project: Project, purpose: BundlePurpose = "reg
   try {
     const listed = await host.call("list", {});
     const isLocal = purpose === "local";
-    const hashes: CodeHashes = isLocal ? new Map() : await hashesOf({ project, modules, listed, files: built.files });
+    const hashes = await hashesOf({ project, modules, listed, files: built.files, purpose });
     const manifest = manifestOf({ project, modules, built, listed, hashes });
     const files: BundleFile[] = [
       ...built.files,
@@ -78,10 +78,12 @@ async function hashesOf({
   modules,
   listed,
   files: built,
-}: Listed & { readonly files: readonly BundleFile[] }): Promise<CodeHashes> {
+  purpose,
+}: Listed & { readonly files: readonly BundleFile[]; readonly purpose: BundlePurpose }): Promise<CodeHashes> {
   const files = new Map(modules.map(({ module, file }) => [module, file]));
   const tasks = listed.entities.filter(({ kind, needsCodeHash }) => kind === "task" && needsCodeHash);
-  return keptHashes(project.root, { files: built, tasks: tasks.map(({ name }) => name) }, async () => {
+  if (tasks.length === 0) return new Map();
+  return keptHashes(project.root, { files: built, tasks: tasks.map(({ name }) => name), purpose }, async () => {
     const hashes = tasks.map(
       async (task) => [task.name, await hashTask(project, { file: files.get(task.module) ?? "", export: task.export })] as const,
     );

@@ -4,6 +4,7 @@ import type { Project } from "../project/project.js";
 import { registerProject } from "../register/register-project.js";
 import { connectTo } from "../register/server.js";
 import { findTarget } from "../run/find-target.js";
+import { runHere } from "../run/run-here.js";
 import { followExecution, startExecution } from "../run/run-remote.js";
 import { checkTypes } from "../types/check-types.js";
 import { until } from "./until.js";
@@ -70,9 +71,7 @@ export class DevRound {
     if (problems.length > 0) return;
     write(`types and graphs are sound (${this.#elapsed()})\n`);
     if (target === undefined) return;
-    const { module, export: name } = findTarget(project, bundle, target);
-    const run = { module, export: name, inputs: target.inputs, signals: {}, secrets: {}, cacheFolder: "" };
-    await bundle.host.call("local", run);
+    await runHere({ project, bundle, target: findTarget(project, bundle, target), inputs: target.inputs });
     write(`ran after ${this.#elapsed()}\n`);
   }
 

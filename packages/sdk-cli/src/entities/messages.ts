@@ -19,7 +19,10 @@ export interface LocalRunRequest extends ExportAddress {
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly signals: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Folder of outputs that cached tasks of earlier runs have left. */
   readonly cacheFolder: string;
+  /** Cache versions that follow from the code of tasks, by their names. */
+  readonly cacheVersions: Readonly<Record<string, string>>;
 }
 
 export interface CheckProblem {

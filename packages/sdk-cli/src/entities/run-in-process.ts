@@ -7,13 +7,15 @@ import type { LocalRunRequest } from "./messages.js";
 /** Runs an entity in this process; prints its nodes and outputs. Returns the exit status. */
 export async function runInProcess(
   definition: RuntimeModule.Definition,
-  { inputs, signals, secrets }: LocalRunRequest,
-  { runDefinition }: typeof RuntimeModule,
+  { inputs, signals, secrets, cacheFolder, cacheVersions }: LocalRunRequest,
+  { runDefinition, FolderCache }: typeof RuntimeModule,
 ): Promise<number> {
   try {
     const { outputs } = await runDefinition(definition, valuesFromJson(definition.inputs, inputs), {
       signals,
       secrets,
+      cache: new FolderCache(cacheFolder),
+      registration: { cacheVersion: (name) => cacheVersions[name] },
       waits: true,
       log: (level, message, fields = {}) =>
         print(`${level} ${message}${Object.keys(fields).length === 0 ? "" : ` ${formatValue(fields)}`}`),

@@ -1,9 +1,10 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { makeBundle } from "../bundling/make-bundle.js";
 import { loadProject, PROJECT_FLAGS } from "../project/project.js";
 import { parseFlags } from "../parse-flags.js";
 import { findTarget } from "./find-target.js";
 import { parseSignals, readInputs, splitFlags } from "./input-flags.js";
+import { runHere } from "./run-here.js";
 
 const FLAGS = {
   ...PROJECT_FLAGS,
@@ -30,13 +31,7 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
       const { runRemote } = await import("./run-remote.js");
       return await runRemote({ project, bundle, target, inputs, version: values.version, wait: values.wait }, write);
     }
-    return await bundle.host.call("local", {
-      ...target,
-      inputs,
-      signals: parseSignals(values.signal),
-      secrets: {},
-      cacheFolder: join(project.root, ".flyte-ts", "cache"),
-    });
+    return await runHere({ project, bundle, target, inputs, signals: parseSignals(values.signal) });
   } finally {
     bundle.host.close();
   }

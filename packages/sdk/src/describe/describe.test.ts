@@ -122,7 +122,7 @@ describe("templates of tasks", () => {
     expect(templateOf(task({ cache: true }, () => undefined)).metadata?.discoveryVersion).toBe("hash of some.entity");
     const without = { ...registration, cacheVersion: () => undefined };
     expect(() => describeEntities(collect({ a: task({ cache: true }, () => undefined) }), without)).toThrow(
-      "some.a is cached without a version",
+      "the task some.a is cached by its code",
     );
   });
 

@@ -111,8 +111,8 @@ function metadataOf(definition: TaskDefinition, name: string, registration: Regi
 
 function cacheVersion(name: string, { cacheVersion: versionOf }: Registration): string {
   const version = versionOf?.(name);
-  if (version === undefined) throw new GraphError(`the task ${name} is cached without a version, and none was computed from its code`);
-  return version;
+  if (version !== undefined) return version;
+  throw new GraphError(`the task ${name} is cached by its code, so its module must export it; or give it cache: { version: "1" }`);
 }
 
 function containerOf(description: TaskDescription, registration: Registration): Container {

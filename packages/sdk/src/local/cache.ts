@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { CacheStore } from "./options.js";
@@ -24,16 +24,19 @@ export class FolderCache implements CacheStore {
   constructor(private readonly folder: string) {}
 
   async get(key: string): Promise<LiteralMap | undefined> {
-    const bytes = await readFile(this.path(key)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
-    return bytes && fromBinary(LiteralMapSchema, bytes);
+    try {
+      return fromBinary(LiteralMapSchema, await readFile(this.path(key)));
+    } catch {
+      // A damaged entry is replaced when its task has run again.
+      return undefined;
+    }
   }
 
   async set(key: string, outputs: LiteralMap): Promise<void> {
     await mkdir(this.folder, { recursive: true });
-    await writeFile(this.path(key), toBinary(LiteralMapSchema, outputs));
+    const written = `${this.path(key)}.${randomUUID()}`;
+    await writeFile(written, toBinary(LiteralMapSchema, outputs));
+    await rename(written, this.path(key));
   }
 
   private path(key: string): string {

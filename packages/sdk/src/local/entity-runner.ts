@@ -15,6 +15,7 @@ import type { FileStore } from "../file/file.js";
 import type { Compilation } from "../graph/compilation.js";
 import { durationOf } from "../type/duration.js";
 import { attempted, AttemptsFailed } from "./attempts.js";
+import { localFilesExist } from "./local-files.js";
 import { GraphRun } from "./graph-run.js";
 import { type CheckpointState, localContext } from "./local-context.js";
 import { NodeFailed } from "./local-error.js";
@@ -168,7 +169,7 @@ export class EntityRunner {
 
   private async runTask(definition: TaskDefinition, run: EntityRun): Promise<EntityOutcome> {
     const key = this.cacheKey(definition, run);
-    const known = key === undefined ? undefined : await this.parts.cache.get(key);
+    const known = key === undefined ? undefined : await this.cached(definition, key);
     if (known !== undefined) return { outputs: known, attempts: 1, cached: true };
     const checkpoint: CheckpointState = { state: undefined };
     const { result, attempts } = await attempted(this.attemptSettings(definition, run.metadata), (attempt, signal) =>
@@ -202,6 +203,12 @@ export class EntityRunner {
     } catch (error) {
       throw error instanceof NodeFailed ? error.cause : error;
     }
+  }
+
+  /** Returns the kept outputs of a call, if the files that they name still exist. */
+  private async cached(definition: TaskDefinition, key: string): Promise<LiteralMap | undefined> {
+    const outputs = await this.parts.cache.get(key);
+    return outputs !== undefined && localFilesExist(await this.outputValues(definition, outputs)) ? outputs : undefined;
   }
 
   private cacheKey(definition: TaskDefinition, { inputs, metadata }: EntityRun): string | undefined {
