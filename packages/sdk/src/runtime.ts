@@ -20,7 +20,7 @@ export { originText, placeOf, type SourcePlace } from "./entity/origin.js";
 // Registration
 export { type Description, describeEntities, type LaunchPlanDescription } from "./describe/describe.js";
 export type { CodeLocation, Registration, TaskLocation } from "./describe/registration.js";
-export { checkEntities, type EntityProblem } from "./testing/check.js";
+export { checkEntities } from "./testing/check.js";
 
 // Execution
 export { elementInputs, runTask, type TaskResult, type TaskRun } from "./describe/run-task.js";

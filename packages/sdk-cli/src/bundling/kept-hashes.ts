@@ -23,8 +23,9 @@ export interface BundledTasks {
 }
 
 /**
- * Returns the hashes of tasks by their names. Those of the last bundle of each purpose are kept below `.flyte-ts`:
- * a bundle holds all the code of its tasks, so that equal bundles have equal hashes.
+ * Returns the hashes of tasks by their names. Those of the last bundle of each purpose are kept
+ * below `.flyte-ts`: a bundle holds all the code of its tasks, so that equal bundles have equal
+ * hashes.
  */
 export async function keptHashes(
   root: string,

@@ -16,7 +16,9 @@ export interface LocalRun {
 
 /**
  * Runs an entity in the process of its bundle, which prints nodes and outputs. Outputs of cached
- * tasks are kept below `.flyte-ts`, for runs with the same code and inputs. Returns the exit status.
+ * tasks are kept below `.flyte-ts`, for runs with the same code and inputs.
+ *
+ * @returns the exit status
  */
 export function runHere({ project, bundle, target, inputs, signals = {} }: LocalRun): Promise<number> {
   const { host, manifest } = bundle;
