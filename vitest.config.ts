@@ -6,16 +6,8 @@ import SlowestFirst from "./scripts/test/sequencer.mjs";
 // read.
 const conditions = ["source", "node", "development|production"];
 const NO_TESTS = ["**/node_modules/**", "**/dist/**", "**/bundle/**"];
-/**
- * Tests of the memory, the processor time or the age of their own process. A bus suspects messages
- * of crashing their consumers in the first ten minutes of its process alone.
- */
-const MEASURES_ITS_PROCESS = [
-  "packages/lifecycle/src/heap-growth.test.ts",
-  "packages/messaging/src/bus-users.test.ts",
-  "packages/messaging/src/consume/dead-letters.test.ts",
-  "conformance/src/attack/exhaustion/**/*.test.ts",
-];
+/** Tests of the memory or the processor time of their own process. */
+const MEASURES_ITS_PROCESS = ["packages/lifecycle/src/heap-growth.test.ts", "conformance/src/attack/exhaustion/**/*.test.ts"];
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },

@@ -16,6 +16,7 @@ import { checkSubject, compressIfTooLarge } from "./publish/compression.js";
 import { CONSUMER_OWNER, NOT_FOUND_CODES, type NatsDeps, PullSubscription } from "./consume/pull-subscription.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server/server-address.js";
+import { type BusConnectionEnded, exitProcess, watchConnectionEnd } from "./server/connection-end.js";
 import { NoStreamError, type OutgoingMessage, AckedPublisher } from "./publish/acked-publisher.js";
 import { StreamHealth } from "./server/stream-health.js";
 import { ServerChoice, ServerSwitch } from "./server/server-switch.js";
@@ -162,6 +163,19 @@ export interface BusOptions {
   readonly createsStreams?: boolean;
   /** Number of servers that hold a copy of each stream, 1 to 5. Default 1. */
   readonly streamReplicas?: number;
+  /**
+   * Called when the connection has ended for a reason that reconnecting cannot cure; the reason is
+   * in the log. Default: ends the process with status 1, so that its supervisor starts it again.
+   */
+  readonly onEnded?: (error: BusConnectionEnded) => void;
+}
+
+/** Parts of a connection that the bus uses later. */
+interface ConnectedServer {
+  readonly connection: NatsConnection;
+  /** Prefix of the subjects of answers to this user. */
+  readonly inbox: string;
+  readonly choice: ServerChoice;
 }
 
 /**
@@ -184,14 +198,14 @@ const PUBLISH_ACK_TIMEOUT_MS = 3_000;
 type EphemeralHandler = (subject: string, data: Uint8Array) => void;
 
 /** Connects and keeps the connection: waits for the server at the start and after every loss. */
-export async function connectBus({ url, name, logger, metrics, createsStreams = true, streamReplicas = 1 }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, ...options }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
   const choice = new ServerChoice();
   const connection = await connectForGood({
     ...address,
     inboxPrefix: inbox,
-    name,
+    name: options.name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 200,
     reconnectJitter: 100,
@@ -200,6 +214,14 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
     maxPingOut: 2,
     reconnectToServer: choice.choose,
   });
+  return openBus({ connection, inbox, choice }, options);
+}
+
+/** Makes a bus of a connection, which it closes. */
+export async function openBus(
+  { connection, inbox, choice }: ConnectedServer,
+  { name, logger, metrics, createsStreams = true, streamReplicas = 1, onEnded = exitProcess }: Omit<BusOptions, "url">,
+): Promise<Bus> {
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false, timeout: API_TIMEOUT_MS }), connection);
   const streams = new Streams({ connection, manager, logger, createsStreams, replicas: streamReplicas });
   const health = new StreamHealth(logger);
@@ -209,7 +231,7 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
   const publish = (message: OutgoingMessage) => publisher.publish(message);
   const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
   const markers = new ProcessingMarkers({ manager, streams, publish });
-  return new NatsBus({
+  const bus = new NatsBus({
     connection,
     manager,
     client: jetstream(connection, { timeout: CONSUMER_TIMEOUT_MS }),
@@ -222,6 +244,8 @@ export async function connectBus({ url, name, logger, metrics, createsStreams = 
     probe,
     serverSwitch,
   });
+  void watchConnectionEnd(connection, { logger, onEnded, isClosing: () => bus.closing });
+  return bus;
 }
 
 /**
@@ -242,6 +266,8 @@ async function connectForGood(options: NodeConnectionOptions): Promise<NatsConne
 const MAX_EPHEMERAL_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
+  /** True once `close` was called. */
+  closing = false;
   #connected = true;
   #disconnectedReason: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
@@ -362,6 +388,7 @@ class NatsBus implements Bus {
   }
 
   async close(): Promise<void> {
+    this.closing = true;
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
     const { connection, probe, serverSwitch } = this.deps;
     probe.stop();

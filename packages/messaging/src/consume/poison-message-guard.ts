@@ -10,10 +10,10 @@ import type { OutgoingMessage } from "../publish/acked-publisher.js";
 /** Delivery count from which a message is suspected of crashing its consumers. */
 const SUSPECT_DELIVERIES = 3;
 /**
- * Process age up to which it suspects messages, ms: a crashing message reaches a process that has
- * just started.
+ * Time from the start of the subscription in which messages are suspected, ms: a crashing message
+ * reaches a process that has just subscribed.
  */
-const SUSPICION_PERIOD_MS = 600_000;
+export const SUSPICION_PERIOD_MS = 600_000;
 /** Maximum number of taken messages to remember. */
 const MAX_ACCEPTED = 100_000;
 /** Delay before redelivery while the server does not answer, ms. */
@@ -48,17 +48,27 @@ export class PoisonMessageGuard {
   readonly #markerTimers = new Map<number, NodeJS.Timeout>();
   /** Queued suspects. */
   readonly #queued = new Set<number>();
+  /** End of the period of suspicion, by `performance.now`. */
+  #suspectsUntil = Number.POSITIVE_INFINITY;
 
   constructor(private readonly deps: PoisonMessageGuardDeps) {}
 
+  /**
+   * Starts the period of suspicion, when the server first delivers to this subscription. A consumer
+   * that is created again starts no other: this process has survived the messages before.
+   */
+  start(): void {
+    if (this.#suspectsUntil === Number.POSITIVE_INFINITY) this.#suspectsUntil = performance.now() + SUSPICION_PERIOD_MS;
+  }
+
   isSuspect({ seq, info }: Delivery): boolean {
-    if (info.deliveryCount < SUSPECT_DELIVERIES || performance.now() > SUSPICION_PERIOD_MS) return false;
+    if (info.deliveryCount < SUSPECT_DELIVERIES || performance.now() > this.#suspectsUntil) return false;
     return !this.#accepted.has(seq) && !this.#markerTimers.has(seq);
   }
 
   /** Remembers that this process took the message. */
   recordAccepted({ seq }: Delivery): void {
-    if (performance.now() > SUSPICION_PERIOD_MS) {
+    if (performance.now() > this.#suspectsUntil) {
       this.#accepted.clear();
       return;
     }

@@ -133,6 +133,7 @@ export class PullSubscription implements ExclusiveSubscription {
       }
     }, connection);
     const consumer = await retry(() => client.consumers.get(stream, durable), connection);
+    this.#poisonGuard.start();
     const messages = await consumer.consume({
       max_messages: Math.ceil(Math.max(batch, Math.min(maxInFlight, 1_000)) / BATCH_SIZE_ESTIMATE),
       expires: PULL_EXPIRY_MS,
