@@ -192,7 +192,7 @@ const leases = new ShardLeases({
   logger,
   clock: () => performance.now(),
   random: Math.random,
-  onGained: (shard) => assignment.onGained(shard),
+  onGained: (shard, regained) => assignment.onGained(shard, regained),
   onLost: (shard) => assignment.onLost(shard),
 });
 registerGauges(metrics, {

@@ -14,6 +14,7 @@ import {
   shardLease,
   STABLE_IDENTITY_LABEL,
 } from "./lease-object.js";
+import { LapseLog } from "./lapse-log.js";
 import { ShardAllocator, type LeaseAction } from "./shard-allocator.js";
 
 export interface ShardLeasesOptions {
@@ -39,8 +40,11 @@ export interface ShardLeasesOptions {
   /** Milliseconds of a clock that also runs while the process is suspended. */
   readonly clock: () => number;
   readonly random: () => number;
-  /** The process holds the shard from now on. */
-  readonly onGained: (shard: number) => void;
+  /**
+   * The process holds the shard from now on. `regained` is true when it held the shard until a
+   * recent lapse of its membership.
+   */
+  readonly onGained: (shard: number, regained: boolean) => void;
   /**
    * Stop work on the shard, at once when it is lost. Resolves when no work on it is in progress.
    */
@@ -55,6 +59,9 @@ export class ShardLeases {
   readonly #abort = new AbortController();
   readonly #held = new Set<number>();
   readonly #releasing = new Set<number>();
+  /** Shards that this process held when its membership lapsed, until it is stable again. */
+  readonly #lapsed = new Set<number>();
+  readonly #lapseLog: LapseLog;
   #allocator: ShardAllocator;
   #member: string;
   #incarnation = 1;
@@ -70,6 +77,7 @@ export class ShardLeases {
 
   constructor(private readonly options: ShardLeasesOptions) {
     this.#member = options.identity;
+    this.#lapseLog = new LapseLog(options.logger, options.clock);
     this.#allocator = this.#newAllocator();
   }
 
@@ -78,7 +86,7 @@ export class ShardLeases {
    * called before this returns.
    */
   holds(shard: number): boolean {
-    if (this.#held.size > 0 && !this.#allocator.isMember(this.options.clock())) this.#revokeAll();
+    this.#checkMembership();
     return this.#held.has(shard) && this.#allocator.holds(shard, this.options.clock());
   }
 
@@ -157,7 +165,7 @@ export class ShardLeases {
   }
 
   async #renew(): Promise<void> {
-    const { client, leaseMs, stableIdentity, clock, logger } = this.options;
+    const { client, leaseMs, stableIdentity, clock } = this.options;
     const lease = memberLease(this.options, { member: this.#member, stableIdentity, leaseMs, time: new Date() });
     const sentAt = clock();
     try {
@@ -167,8 +175,7 @@ export class ShardLeases {
       this.#wake();
     } catch (error) {
       if (isNotFound(error) && this.#joined) {
-        logger.warn("another process ended the membership of this one");
-        this.#revokeAll();
+        this.#onLapse("another process ended the membership");
         this.#member = `${this.options.identity}-${++this.#incarnation}`;
         this.#joined = false;
         this.#allocator = this.#newAllocator();
@@ -242,16 +249,28 @@ export class ShardLeases {
   /** Reports shards that were gained or lost. */
   #notifyChanges(): void {
     const now = this.options.clock();
+    this.#checkMembership();
     for (const shard of this.#held) if (!this.#allocator.holds(shard, now)) void this.#revoke(shard);
     for (const shard of this.#allocator.held(now)) {
       if (this.#held.has(shard) || this.#releasing.has(shard) || this.#abort.signal.aborted) continue;
       this.#held.add(shard);
-      this.options.onGained(shard);
+      this.options.onGained(shard, this.#lapsed.has(shard));
     }
+    if (this.#allocator.isMember(now) && this.#lapseLog.onMember(this.#held.size)) this.#lapsed.clear();
   }
 
-  #revokeAll(): void {
-    for (const shard of this.#held) void this.#revoke(shard);
+  #checkMembership(): void {
+    if (this.#held.size > 0 && !this.#allocator.isMember(this.options.clock())) this.#onLapse("the lease expired before it was renewed");
+  }
+
+  #onLapse(reason: string): void {
+    // A lapse that was noticed before has left no shards.
+    if (this.#held.size === 0) return;
+    this.#lapseLog.onLapse(reason, this.#held.size);
+    for (const shard of this.#held) {
+      this.#lapsed.add(shard);
+      void this.#revoke(shard);
+    }
   }
 
   #revoke(shard: number): Promise<void> {

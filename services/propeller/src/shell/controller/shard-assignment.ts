@@ -19,6 +19,8 @@ export interface ShardAssignmentOptions {
 /** Makes the controller and the event consumer follow the shards that this process holds. */
 export class ShardAssignment {
   readonly #held = new Set<number>();
+  /** Shards that come back after a lapse of the membership, until they are open. */
+  readonly #regained = new Set<number>();
   /**
    * Serializes changes, however fast shards change hands; changes that arrive meanwhile are
    * combined.
@@ -32,8 +34,10 @@ export class ShardAssignment {
 
   constructor(private readonly options: ShardAssignmentOptions) {}
 
-  onGained(shard: number): void {
+  /** @param regained true after a lapse of the membership, which is logged once for all shards */
+  onGained(shard: number, regained = false): void {
     this.#held.add(shard);
+    if (regained) this.#regained.add(shard);
     this.#scheduleReconcile();
   }
 
@@ -81,7 +85,9 @@ export class ShardAssignment {
     }
     const held = new Set(this.#held);
     const gained = [...held].filter((shard) => !controller.shards.has(shard));
-    if (gained.length > 0) logger.info({ gained, shards: held.size }, "shards gained");
+    const assigned = gained.filter((shard) => !this.#regained.has(shard));
+    if (assigned.length > 0) logger.info({ gained: assigned, shards: held.size }, "shards gained");
+    this.#regained.clear();
     // Opens the watches, then subscribes to events, then starts the runs, whose resent requests
     // cause events.
     for (const shard of await Promise.all(gained.map((shard) => controller.openShard(shard)))) this.#unstarted.add(shard);
