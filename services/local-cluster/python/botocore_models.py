@@ -1,40 +1,58 @@
-"""Preloads the JSON files (3.6 MB) that botocore reads for a process's first S3 client."""
+"""Preloads the data (3.6 MB of JSON) from which botocore builds a process's first client of S3."""
 
 import contextlib
 import functools
 import glob
 import importlib
+import os
 
 GENERAL_FILES = ("endpoints", "partitions", "sdk-default-configuration", "_retry")
 S3_FILES = ("service-2", "endpoint-rule-set-1")
 
 
 def read():
-    """Preloads the files. The first reader of a file gets the preloaded data, later ones read the file, so that data are never shared. Returns the paths."""
-    loaders = importlib.import_module("botocore.loaders")
-    load_file = loaders.JSONFileLoader.load_file
-    loaded = {}
+    """Preloads the data into the cache of a loader, which the first session gets. Later sessions read the files, so that sessions share no data. Returns the paths."""
+    session = importlib.import_module("botocore.session")
+    create_loader = session.create_loader
+    cache, paths = load(create_loader())
+
+    @functools.wraps(create_loader)
+    def create_first(search_path_string=None):
+        session.create_loader = create_loader
+        loader = create_loader(search_path_string)
+        # The user's own models are merged into those of botocore.
+        if search_path_string is None and not any(map(os.path.isdir, own_folders(loader))):
+            loader._cache.update(cache)
+        return loader
+
+    session.create_loader = create_first
+    return [file for path in paths for file in glob.glob(f"{glob.escape(path)}.json*")]
+
+
+def load(loader):
+    """Returns the loader's cache with the data, and the paths of the files that it has read."""
+    files = importlib.import_module("botocore.loaders").JSONFileLoader
+    load_file, paths = files.load_file, []
 
     def record(self, path):
-        loaded[path] = load_file(self, path)
-        return loaded[path]
+        data = load_file(self, path)
+        if data is not None:
+            paths.append(path)
+        return data
 
-    loaders.JSONFileLoader.load_file = record
+    files.load_file = record
     try:
-        loader = loaders.Loader()
-        version = loader.determine_latest_version("s3", S3_FILES[0])
-        # `load_service_model` would merge other files into the data.
-        for name in (*GENERAL_FILES, *(f"s3/{version}/{name}" for name in S3_FILES)):
+        for name in GENERAL_FILES:
             with contextlib.suppress(Exception):  # Other releases lack some files.
                 loader.load_data(name)
+        for name in S3_FILES:
+            with contextlib.suppress(Exception):
+                # The cache distinguishes calls by their arguments; these are those of a client.
+                loader.load_service_model("s3", name, api_version=None)
     finally:
-        loaders.JSONFileLoader.load_file = load_file
-    preloaded = {path: data for path, data in loaded.items() if data is not None}
+        files.load_file = load_file
+    return loader._cache, paths
 
-    @functools.wraps(load_file)
-    def load_once(self, path):
-        data = preloaded.pop(path, None)
-        return load_file(self, path) if data is None else data
 
-    loaders.JSONFileLoader.load_file = load_once
-    return [file for path in preloaded for file in glob.glob(f"{glob.escape(path)}.json*")]
+def own_folders(loader):
+    return [folder for folder in loader.search_paths if folder != loader.BUILTIN_DATA_PATH]

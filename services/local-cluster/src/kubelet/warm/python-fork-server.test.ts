@@ -244,51 +244,74 @@ describe("a forked process equals a new one", () => {
   });
 });
 
-/** Imitates the loader of botocore; `load_data` reads from the first directory with the file. */
+/** Imitates the loader of botocore, which counts the files that it reads. */
 const LOADERS = `import json, os
+READ = []
 class JSONFileLoader:
     def load_file(self, path):
         if os.path.exists(path + ".json"):
+            READ.append(path)
             with open(path + ".json") as file:
                 return json.load(file)
 class Loader:
-    def determine_latest_version(self, service, kind):
-        return "2006-03-01"
+    BUILTIN_DATA_PATH = os.path.join(os.path.dirname(__file__), "data")
+    CUSTOMER_DATA_PATH = os.path.join(os.path.expanduser("~"), ".aws", "models")
+    def __init__(self):
+        self._cache = {}
+        self.search_paths = [self.CUSTOMER_DATA_PATH, self.BUILTIN_DATA_PATH]
     def load_data(self, name):
-        return JSONFileLoader().load_file(os.path.join(os.path.dirname(__file__), "data", name))
+        if name not in self._cache:
+            found = (JSONFileLoader().load_file(os.path.join(folder, name)) for folder in self.search_paths)
+            self._cache[name] = next((data for data in found if data is not None), None)
+        return self._cache[name]
+    def load_service_model(self, service, kind, api_version=None):
+        return self.load_data(f"{service}/2006-03-01/{kind}")
+`;
+const SESSION = `from botocore import loaders
+def create_loader(search_path_string=None):
+    return loaders.Loader()
 `;
 
 describe("models of the blob store's client", () => {
-  const read = `import botocore.loaders as b, json
-one, other = (b.Loader().load_data("s3/2006-03-01/service-2") for _ in range(2))
-print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b.JSONFileLoader.load_file.__name__]))`;
+  // Prints what two sessions read, and how many files each of them opened.
+  const read = `import botocore.loaders as b, botocore.session as s, json
+def session():
+    del b.READ[:]
+    loader = s.create_loader()
+    return [loader.load_service_model("s3", "service-2"), loader.load_data("endpoints"), len(b.READ)]
+print(json.dumps([session(), session(), s.create_loader.__name__, b.JSONFileLoader.load_file.__name__]))`;
   const file = (name: string) => join(packages, "botocore", "data", `${name}.json`);
+  const seenBy = async (start: Start = {}) => JSON.parse((await outcome(["pyflyte-execute", "exec", read], start)).log) as unknown;
+  const functions = ["create_loader", "load_file"];
 
-  test("are preloaded, used once, and loaded again after a change", async () => {
+  beforeEach(() => {
     mkdirSync(join(packages, "botocore", "data", "s3", "2006-03-01"), { recursive: true });
     writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS);
+    writeFileSync(join(packages, "botocore", "session.py"), SESSION);
     writeFileSync(file("s3/2006-03-01/service-2"), "[1]");
     writeFileSync(file("endpoints"), "[2]");
-    try {
-      const seenBy = async () => JSON.parse((await outcome(["pyflyte-execute", "exec", read])).log) as unknown;
-      expect(await seenBy()).toEqual([[1], [1], false, [2], "load_file"]);
-      // The text has the same length, so only the file's times reveal the change.
-      writeFileSync(file("endpoints"), "[3]");
-      expect(await seenBy()).toEqual([[1], [1], false, [3], "load_file"]);
-    } finally {
-      rmSync(join(packages, "botocore"), { recursive: true });
-    }
+    return () => rmSync(join(packages, "botocore"), { recursive: true });
   });
-});
 
-test("a failed preload of models does not prevent forks", async () => {
-  mkdirSync(join(packages, "botocore"));
-  writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS.replace('return "2006-03-01"', 'raise ValueError("unknown service")'));
-  try {
+  test("are preloaded, used by the first session, and loaded again after a change", async () => {
+    expect(await seenBy()).toEqual([[[1], [2], 0], [[1], [2], 2], ...functions]);
+    // The text has the same length, so only the file's times reveal the change.
+    writeFileSync(file("endpoints"), "[3]");
+    expect(await seenBy()).toEqual([[[1], [3], 2], [[1], [3], 2], ...functions]);
+    await expect.poll(() => seenBy()).toEqual([[[1], [3], 0], [[1], [3], 2], ...functions]);
+  });
+
+  test("are read by the process itself when the user has models of their own", async () => {
+    const home = join(folder, "home-with-models");
+    mkdirSync(join(home, ".aws", "models"), { recursive: true });
+    writeFileSync(join(home, ".aws", "models", "endpoints.json"), "[4]");
+    expect(await seenBy({ environment: { HOME: home } })).toEqual([[[1], [4], 2], [[1], [4], 2], ...functions]);
+  });
+
+  test("do not prevent forks when their preload fails", async () => {
+    writeFileSync(join(packages, "botocore", "session.py"), 'raise ValueError("broken release")');
     expect(isForked(await report())).toBe(true);
-  } finally {
-    rmSync(join(packages, "botocore"), { recursive: true });
-  }
+  });
 });
 
 describe("a new process is started instead of a fork", () => {
