@@ -5,7 +5,7 @@ export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, FairQueue, LruCache, Sl
 export { KeyedMutex } from "./keyed-mutex.js";
 export { Lazy } from "./lazy.js";
 export { forEachConcurrent, mapConcurrent } from "./map-concurrent.js";
-export { type PeriodicTask, startPeriodic, type WarnLogger } from "./periodic.js";
+export { type FailureLog, type PeriodicTask, startPeriodic, type TaskFailure } from "./periodic.js";
 export { resolvesWithin } from "./resolves-within.js";
 export { retry, type RetryOptions } from "./retry.js";
 export { Semaphore } from "./semaphore.js";

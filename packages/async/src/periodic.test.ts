@@ -3,10 +3,10 @@ import { ManualTime } from "./manual-time.js";
 import { startPeriodic } from "./periodic.js";
 
 function start(run: (batchSize: number) => Promise<number>, time = new ManualTime()) {
-  const warnings: unknown[] = [];
-  const logger = { warn: (fields: object, message: string) => void warnings.push([fields, message]) };
-  const task = startPeriodic({ intervalMs: 1_000, batchSize: 2, run, errorMessage: "cleanup failed" }, logger, time);
-  return { time, warnings, task };
+  const failures: unknown[] = [];
+  const log = { failed: (failure: object) => void failures.push(failure) };
+  const task = startPeriodic({ name: "cleanup", intervalMs: 1_000, batchSize: 2, run, errorMessage: "cleanup failed" }, log, time);
+  return { time, failures, task };
 }
 
 test("runs now, again at once after a full batch, and then every interval", async () => {
@@ -22,11 +22,11 @@ test("runs now, again at once after a full batch, and then every interval", asyn
   await task.close();
 });
 
-test("logs a failure and continues at the next interval", async () => {
+test("records a failure and continues at the next interval", async () => {
   let runs = 0;
-  const { time, warnings, task } = start(() => (++runs === 1 ? Promise.reject(new Error("no database")) : Promise.resolve(0)));
+  const { time, failures, task } = start(() => (++runs === 1 ? Promise.reject(new Error("no database")) : Promise.resolve(0)));
   await time.advance(1_500);
-  expect(warnings).toEqual([[{ error: "Error: no database" }, "cleanup failed"]]);
+  expect(failures).toEqual([{ task: "cleanup", error: new Error("no database"), message: "cleanup failed" }]);
   expect(runs).toBe(2);
   await task.close();
 });

@@ -2,13 +2,24 @@ import type { Closeable } from "./closeable.js";
 import { systemTime } from "./system.js";
 import type { Time } from "./time.js";
 
-/** The part of a logger that background work needs. */
-export interface WarnLogger {
-  warn(fields: object, message: string): void;
+/** A run of a periodic task that failed, and is repeated after the interval. */
+export interface TaskFailure {
+  /** Name of the task. */
+  readonly task: string;
+  readonly error: unknown;
+  /** Log message. */
+  readonly message: string;
+}
+
+/** Records failed runs of periodic tasks. */
+export interface FailureLog {
+  failed(failure: TaskFailure): void;
 }
 
 /** Periodic work in batches. */
 export interface PeriodicTask {
+  /** Names the task in messages about several, such as `retention policies`. */
+  readonly name: string;
   /** Delay between two runs, ms. */
   readonly intervalMs: number;
   /** Maximum number of items per call. */
@@ -21,18 +32,18 @@ export interface PeriodicTask {
 
 /**
  * Runs a task immediately and then every `intervalMs` until it is closed. Repeats a run at once
- * while it finds a full batch. A failed run is logged, and the next run starts after the interval.
+ * while it finds a full batch. A failed run is recorded, and the next starts after the interval.
  * Keeps the process alive.
  */
-export function startPeriodic(task: PeriodicTask, logger: WarnLogger, time: Pick<Time, "sleep"> = systemTime): Closeable {
-  const { intervalMs, batchSize, errorMessage } = task;
+export function startPeriodic(task: PeriodicTask, failures: FailureLog, time: Pick<Time, "sleep"> = systemTime): Closeable {
+  const { name, intervalMs, batchSize, errorMessage } = task;
   const closing = new AbortController();
   const { signal } = closing;
   const runBatches = async () => {
     try {
       while (!signal.aborted && (await task.run(batchSize)) === batchSize);
     } catch (error) {
-      logger.warn({ error: String(error) }, errorMessage);
+      failures.failed({ task: name, error, message: errorMessage });
     }
   };
   const runUntilClosed = async () => {

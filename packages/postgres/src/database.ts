@@ -2,6 +2,7 @@ import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
 import { migrate, type MigrateOptions } from "./migrate.js";
 import { Listener } from "./listen.js";
+import { OutageLog } from "./outage-log.js";
 
 export interface Query {
   /** Names a prepared statement: the same name must always stand for the same text. */
@@ -34,6 +35,8 @@ export interface Database extends Queryable {
    */
   listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
   migrate(options: MigrateOptions): Promise<void>;
+  /** Logs outages of this database for the tasks that they postpone. */
+  readonly outages: OutageLog;
   close(): Promise<void>;
 }
 
@@ -79,9 +82,15 @@ export function createPool(options: PoolOptions): Database {
   });
   pool.on("error", (error) => logger.warn({ error: error.message }, "idle database connection lost"));
   const listeners = new Set<Listener>();
+  const outages = new OutageLog(logger);
+  const answered = <T>(result: T): T => {
+    outages.onAnswer();
+    return result;
+  };
   return {
-    query: (query) => run(pool, query),
-    transaction: (work) => transaction(pool, work),
+    query: async <T>(query: Query) => answered(await run<T>(pool, query)),
+    transaction: async (work) => answered(await transaction(pool, work)),
+    outages,
     listen: async (channel, onNotify) => {
       const listener = new Listener({ url, channel, onNotify, logger });
       listeners.add(listener);
@@ -95,6 +104,7 @@ export function createPool(options: PoolOptions): Database {
     },
     migrate: (migration) => migrate(url, migration),
     close: async () => {
+      outages.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
       await pool.end();
     },

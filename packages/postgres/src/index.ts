@@ -7,6 +7,7 @@ export {
   type Queryable,
   type Result,
 } from "./database.js";
+export { OutageLog, taskFailures } from "./outage-log.js";
 export { bigintArray, booleanArray, byteaArray, integerArray, textArray } from "./binary-array.js";
 export { ensureDatabase } from "./ensure-database.js";
 export { checkDatabase, waitForDatabase } from "./wait-for-database.js";

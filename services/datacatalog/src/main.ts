@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
-import { createPool, checkDatabase, ensureDatabase, waitForDatabase } from "@flyte-ts/postgres";
+import { createPool, checkDatabase, ensureDatabase, taskFailures, waitForDatabase } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
 import { startPeriodic } from "@flyte-ts/async";
 import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
@@ -45,12 +45,13 @@ guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
 const pruning = startPeriodic(
   {
+    name: "pruning of reservations",
     intervalMs: PRUNE_EVERY_MS,
     batchSize: 5_000,
     run: (limit) => pruneReservations(db, limit),
     errorMessage: "expired reservations could not be deleted; retrying",
   },
-  logger,
+  taskFailures(db, logger),
 );
 readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");

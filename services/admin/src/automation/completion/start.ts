@@ -1,4 +1,5 @@
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { taskFailures } from "@flyte-ts/postgres";
 import { pruneFinished, startWorker } from "../../platform/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { createDeliveryHandler } from "../notification/deliver.js";
@@ -21,6 +22,7 @@ export function startCompletionProcessor(deps: CompletionDeps): Closeable {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;
   const { attempts } = notificationMetrics(deps.metrics, db);
+  const failures = taskFailures(db, logger);
   const send = createSend({ config, env, clock });
   const sender = startWorker(
     { db, logger },
@@ -34,22 +36,24 @@ export function startCompletionProcessor(deps: CompletionDeps): Closeable {
   const parts = [
     startPeriodic(
       {
+        name: "completions",
         intervalMs: COMPLETIONS_EVERY_MS,
         batchSize: 200,
         run: processBatch,
         errorMessage: "completions cannot be processed now",
       },
-      logger,
+      failures,
     ),
     sender,
     startPeriodic(
       {
+        name: "pruning of notifications",
         intervalMs: PRUNE_EVERY_MS,
         batchSize: 5_000,
         run: (limit) => pruneFinished(db, DELIVERIES, { keepDays: config.keepDays, limit }),
         errorMessage: "old notifications cannot be deleted now",
       },
-      logger,
+      failures,
     ),
   ];
   return closeAll(parts);

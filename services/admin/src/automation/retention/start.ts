@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { taskFailures } from "@flyte-ts/postgres";
 import { startWorker } from "../../platform/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { createDeletionHandler } from "./delete-execution.js";
@@ -10,29 +11,32 @@ const PRUNE_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
 export function startRetention(deps: AutomationDeps): Closeable {
-  const { config, logger } = deps;
+  const { config, db, logger } = deps;
+  const failures = taskFailures(db, logger);
   const metrics = retentionMetrics(deps.metrics, deps.db);
   const { sweepSeconds } = config.retention;
   const parts = [
     startPeriodic(
       {
+        name: "retention policies",
         intervalMs: sweepSeconds * 1_000,
         // A sweep processes everything that is due.
         batchSize: Number.POSITIVE_INFINITY,
         run: () => sweep(deps),
         errorMessage: "retention policies could not be applied; retrying",
       },
-      logger,
+      failures,
     ),
     startWorker(deps, createDeletionHandler({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
     startPeriodic(
       {
+        name: "pruning of the audit log",
         intervalMs: PRUNE_EVERY_MS,
         batchSize: 5_000,
         run: (limit) => pruneAuditLog(deps, metrics, limit),
         errorMessage: "old audit log entries could not be deleted; retrying",
       },
-      logger,
+      failures,
     ),
   ];
   return closeAll(parts);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { backoffDelay, type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { taskFailures } from "@flyte-ts/postgres";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../../registry/index.js";
 import { namespaceOf } from "../../platform/index.js";
@@ -44,24 +45,27 @@ export function startSync(deps: SyncDeps): Closeable {
       registers: [deps.metrics],
     });
   const onApplied = (cluster: string, { outcome }: ResourceOutcome) => applied?.inc({ cluster, outcome });
+  const failures = taskFailures(db, logger);
   const rounds = [
     startPeriodic(
       {
+        name: "list of cluster resources",
         intervalMs: ENSURE_MS,
         batchSize: 1,
         run: () => reconcileSyncRows(db, config).then(() => 0),
         errorMessage: "the sync of cluster resources could not be enqueued",
       },
-      logger,
+      failures,
     ),
     startPeriodic(
       {
+        name: "sync of cluster resources",
         intervalMs: pollMs,
         batchSize: CONCURRENCY,
         run: (limit) => syncDue(deps, limit, onApplied),
         errorMessage: "cluster resources could not be listed",
       },
-      logger,
+      failures,
     ),
   ];
   return closeAll(rounds);

@@ -85,7 +85,8 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         read.map(({ item }) => item),
         (end) => backoff.attempts(keyOf(end)) < DEFER_ATTEMPTS,
       ).catch((error: unknown) => {
-        logger.warn({ events: read.length, error: String(error) }, "events could not be recorded; retrying");
+        if (!deps.db.outages.postpone("events", error))
+          logger.warn({ events: read.length, error: String(error) }, "events could not be recorded; retrying");
         for (const { message } of read) message.nak(NAK_DELAY_MS);
         return undefined;
       });

@@ -38,6 +38,10 @@ export async function wakeParentNodes(deps: Omit<CompletionPublisherDeps, "clock
       publishWakeUp(deps, parent, { case: "nodeId", value: nodeId });
     }
   } catch (error) {
-    deps.logger.warn({ executions: children.length, error: String(error) }, "parent nodes of completed executions cannot be woken up now");
+    if (!deps.db.outages.postpone("wake-ups of parent nodes", error))
+      deps.logger.warn(
+        { executions: children.length, error: String(error) },
+        "parent nodes of completed executions cannot be woken up now",
+      );
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Database, type Queryable, taskFailures } from "@flyte-ts/postgres";
 import type { Closeable } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 
@@ -15,14 +15,15 @@ const EVERY_MS = 1_000;
  * all rows of a project to find one. Stops when every table has statistics, at once on a used
  * database.
  */
-export function startInitialAnalyze(db: Queryable, logger: Logger): Closeable {
+export function startInitialAnalyze(db: Database, logger: Logger): Closeable {
   const closing = new AbortController();
+  const failures = taskFailures(db, logger);
   const run = async () => {
     for (let pending = TABLES; pending.length > 0 && !closing.signal.aborted; ) {
       try {
         pending = await analyzeNewTables(db);
       } catch (error) {
-        logger.warn({ error: String(error) }, "ANALYZE of new tables failed; it is retried");
+        failures.failed({ task: "statistics of new tables", error, message: "ANALYZE of new tables failed; it is retried" });
       }
       if (pending.length > 0) await sleep(EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }

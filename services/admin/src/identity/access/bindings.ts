@@ -1,5 +1,5 @@
 import { bindingsFrom, createTtlValue, type RoleBinding, WILDCARD } from "@flyte-ts/auth";
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Database, taskFailures } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AuthConfig } from "../config/auth.js";
 import { loadBindings } from "../store/role-bindings.js";
@@ -27,7 +27,7 @@ export function firstIssuer({ builtIn, publicUrl = "", providers }: IssuerConfig
 }
 
 export interface BindingsOptions {
-  readonly db: Queryable;
+  readonly db: Pick<Database, "query" | "outages">;
   readonly auth: IssuerConfig & Pick<AuthConfig, "roles" | "rolesRefreshSeconds">;
   readonly clock: () => Date;
   readonly logger: Logger;
@@ -51,7 +51,7 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
     ttlMs: auth.rolesRefreshSeconds * 1000,
     maxStaleMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
-    onRefreshError: (error) => logger.warn({ err: error }, "roles cannot be refreshed"),
+    onRefreshError: (error) => taskFailures(db, logger).failed({ task: "roles", error, message: "roles cannot be refreshed" }),
   });
   return { current: () => known.current(), forget: () => known.invalidate() };
 }

@@ -1,5 +1,5 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import type { Queryable } from "@flyte-ts/postgres";
+import type { Database } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { createRevocations } from "./revocations.js";
@@ -35,7 +35,8 @@ test("a replica whose clock was set back applies the revocations of another repl
 test("a revocation during the reading of revocations applies at once", async () => {
   const read = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const slow: Queryable = {
+  const slow: Pick<Database, "query" | "outages"> = {
+    outages: database.db.outages,
     query: async (query) => {
       const answer = await database.db.query(query);
       if (query.name === "load-token-revocations") {

@@ -1,5 +1,5 @@
 import { createTtlValue, type Identity } from "@flyte-ts/auth";
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Database, type Queryable, taskFailures } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import { insertRevocation, loadRevocations, type Revocation } from "../store/revocations.js";
@@ -13,7 +13,7 @@ export interface Revocations {
 }
 
 export interface RevocationsOptions {
-  readonly db: Queryable;
+  readonly db: Pick<Database, "query" | "outages">;
   readonly clock: () => Date;
   readonly logger: Logger;
   /** Delay until revocations by another replica apply here, seconds. */
@@ -35,7 +35,8 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
     ttlMs: refreshSeconds * 1000,
     maxStaleMs: MAX_STALE_MS,
     retryMs: RETRY_MS,
-    onRefreshError: (error) => logger.warn({ err: error }, "revoked tokens cannot be refreshed"),
+    onRefreshError: (error) =>
+      taskFailures(db, logger).failed({ task: "revoked tokens", error, message: "revoked tokens cannot be refreshed" }),
   });
   return {
     check: async ({ issuer, subject, claims }) => {

@@ -1,10 +1,10 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Database, taskFailures } from "@flyte-ts/postgres";
 import { type Closeable, startPeriodic } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { extendLeases, type ClaimedRow, type QueueTable } from "./lease.js";
 
 export interface WorkerDeps {
-  readonly db: Queryable;
+  readonly db: Pick<Database, "query" | "outages">;
   readonly logger: Logger;
 }
 
@@ -54,12 +54,13 @@ export function startWorker<Row extends ClaimedRow>(deps: WorkerDeps, handler: Q
   const running = loop.run();
   const extending = startPeriodic(
     {
+      name: `leases of ${handler.table.name}`,
       intervalMs: handler.leaseMs / 3,
       batchSize: 1,
       run: () => loop.extend(),
       errorMessage: `${handler.errorMessage}: leases cannot be extended`,
     },
-    deps.logger,
+    taskFailures(deps.db, deps.logger),
   );
   return {
     wake: () => loop.wake(),
@@ -159,7 +160,8 @@ class WorkerLoop<Row extends ClaimedRow> {
   }
 
   #logError(error: unknown): void {
-    this.#deps.logger.warn({ error: String(error) }, this.#handler.errorMessage);
+    const { table, errorMessage: message } = this.#handler;
+    taskFailures(this.#deps.db, this.#deps.logger).failed({ task: table.name, error, message });
   }
 
   async #pause(): Promise<void> {
