@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
-import { kubectlIsThere } from "./chart/kustomize.mjs";
+import { hasKubectl } from "./chart/kustomize.mjs";
 import { overlayNames, overlayValues } from "./chart/overlay-values.mjs";
 import { printValues } from "./chart/print-values.mjs";
 import { templatesOf } from "./chart/templates.mjs";
@@ -18,7 +18,7 @@ const chart = join(root, "deploy", "helm", "flyte-ts");
 const written = join(root, "scripts", "chart", "written");
 
 const isCheck = parseCheckFlag("chart");
-if (!kubectlIsThere()) {
+if (!hasKubectl()) {
   console.error("chart: skipped, kubectl is not on the PATH");
   process.exit(isCheck ? 0 : 1);
 }

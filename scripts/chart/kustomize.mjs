@@ -11,7 +11,7 @@ export const manifests = join(root, "deploy", "kubernetes");
 export const NAMESPACE = "flyte";
 
 /** Reports whether kubectl, which contains kustomize, is on the PATH. */
-export function kubectlIsThere() {
+export function hasKubectl() {
   return spawnSync("kubectl", ["version", "--client"], { stdio: "ignore" }).status === 0;
 }
 

@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 
 export interface ImageFolders {
-  /** Folder whose files `COPY` takes. */
+  /** Build context: the folder from which `COPY` copies files. */
   readonly context: string;
   /** Folder that stands for the image's working directory. */
   readonly workdir: string;

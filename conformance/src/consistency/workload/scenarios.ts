@@ -48,9 +48,9 @@ export const DEFINITIONS: { readonly tasks: readonly TaskSpec[]; readonly workfl
 /** Expected end of an execution and of its nodes. */
 export interface ExpectedEnd {
   readonly phase: "SUCCEEDED" | "FAILED";
-  /** Output `o`, if it succeeds. */
+  /** Value of the output `o` of an execution that succeeds. */
   readonly output?: string;
-  /** Part of the error message, if it fails: it names the execution whose task failed. */
+  /** Part of the error message of an execution that fails: it names the execution whose task failed. */
   readonly error?: string;
   /**
    * Task nodes by id at any depth, with their final phases; a child's nodes belong to the child.

@@ -28,6 +28,6 @@ export function chain(...nodes: readonly Awaitable[]): void {
  */
 export function attr<T extends AnyType = AnyType>(of: Reference<AnyType>, key: string | number): Ref<T> {
   const source = referenceIn(of);
-  if (source === undefined) throw new GraphError("attr() takes a reference");
+  if (source === undefined) throw new GraphError("attr() expects a reference: an input of the workflow or a result of a node");
   return attribute(source, key) as Ref<T>;
 }

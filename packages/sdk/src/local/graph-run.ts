@@ -23,7 +23,7 @@ interface GraphParts {
   readonly policy?: Policy;
 }
 
-/** Thrown in place of nodes that did not start because another one failed. */
+/** Error of a node that does not start because another node has failed. */
 class NotStarted extends Error {}
 
 /** Runs graphs in this process: independent nodes together, each after its upstream nodes. */

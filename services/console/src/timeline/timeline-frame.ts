@@ -23,7 +23,7 @@ export interface FrameState {
   readonly timeText: (timeMs: number, stepMs: number) => string;
 }
 
-/** Puts together the frame of a timeline. */
+/** Computes all that the canvas draws of a timeline at one moment. */
 export function timelineFrame({
   shown,
   size,

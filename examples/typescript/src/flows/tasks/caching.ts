@@ -1,6 +1,6 @@
 import { t, task, workflow } from "@flyte-ts/sdk";
 
-/** Its outputs are kept for equal inputs; `label` does not count. */
+/** Takes its outputs from the cache for the same `x`; `label` is no part of the cache key. */
 export const slow = task(
   { inputs: { x: t.int, label: t.string }, outputs: t.int, cache: { version: "1", ignoredInputs: ["label"], serialize: true } },
   ({ x }) => x * x,

@@ -4,14 +4,14 @@ import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/i
 import type { Queryable } from "@flyte-ts/postgres";
 import { executionsWithCacheStatus, attemptQueries } from "../../executions/index.js";
 
-/** Cache use in the events of an attempt, and its items if it is an array's. */
+/** Facts from the events of an attempt: whether it filled the cache, and the items of an array. */
 export interface AttemptCacheInfo {
   readonly storedInCache: boolean;
   /** Items with their started attempts. */
   readonly items: readonly { readonly index: number; readonly attempt: number }[];
 }
 
-/** Reads the facts of attempts by row id. */
+/** Reads these facts for attempts by row id. */
 export async function attemptCacheInfo(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptCacheInfo>> {
   const rows = await attemptQueries.loadEventsOfAttempts(db, ids);
   const infos = new Map<bigint, AttemptCacheInfo>();

@@ -142,13 +142,13 @@ function inputSourceError(
   const type = parameter.var?.type;
   switch (from.case) {
     case "output":
-      if (source.case !== "execution") return "a webhook has no outputs";
+      if (source.case !== "execution") return "a webhook has no outputs: use a field of its body";
       if (source.value.phases.some((phase) => phase !== WorkflowExecution_Phase.SUCCEEDED)) {
         return "only executions that SUCCEEDED have outputs, and the trigger fires for others too";
       }
       return syntaxError(() => outputPath(from.value));
     case "body":
-      if (source.case !== "webhook") return "the end of an execution has no body";
+      if (source.case !== "webhook") return "the end of an execution has no body: use an output";
       return syntaxError(() => parseJsonPointer(from.value));
     case "literal": {
       const [bad] = checkLiterals(literalMap([["value", from.value]]));

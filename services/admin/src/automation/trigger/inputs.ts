@@ -59,10 +59,10 @@ function inputOf({ source }: InputSource, firingSource: FiringSource, type: Lite
     case "literal":
       return source.value;
     case "output":
-      if (firingSource.kind !== "execution") throw new JsonLiteralError("a webhook has no outputs");
+      if (firingSource.kind !== "execution") throw new JsonLiteralError("a webhook has no outputs: use a field of its body");
       return coerceNumber(atOutput(firingSource.outputs, source.value), type);
     case "body":
-      if (firingSource.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
+      if (firingSource.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body: use an output");
       return literalFromJson(resolveJsonPointer(firingSource.body, source.value), type, source.value);
     case "about":
       return aboutLiteral(source.value, firingSource);

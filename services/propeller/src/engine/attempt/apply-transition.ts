@@ -13,7 +13,7 @@ import { attemptStarted, changePhase } from "../status/update-phase.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
 import { publishAttemptAborted } from "../requests/blocked-attempt.js";
 import { scheduleTimers, sendAbortRequest, sendCleanupRequest, sendRunRequest } from "../requests/requests.js";
-import { markRetryable, startNextAttempt } from "./retry.js";
+import { markRetryable, startNextAttempt } from "./next-attempt.js";
 import type { AttemptTransition, TransitionOf } from "./transition.js";
 
 /** Applies a transition of the node's attempt to its status, events and effects. */

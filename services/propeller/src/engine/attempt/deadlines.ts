@@ -11,7 +11,7 @@ import { applyTransition } from "./apply-transition.js";
 import { neverReported, unavailableReasonFor } from "../requests/blocked-attempt.js";
 import { onBlockedTimeout } from "./plugin-health-change.js";
 import { deadlineOf, gateOpensAt, resendDueAt, retryDueAt, scheduleTimers, timeFacts } from "../requests/requests.js";
-import { decideRetryAfter } from "./retry.js";
+import { decideRetryAfter } from "./next-attempt.js";
 import type { AttemptTransition } from "./transition.js";
 
 /** Handles a due timer of a node: a deadline, a retry, or a request without progress. */

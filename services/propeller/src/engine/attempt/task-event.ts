@@ -8,7 +8,7 @@ import { zombieAbortRequest } from "../messages/zombie-abort.js";
 import { rfc3339Millis } from "../time/rfc3339.js";
 import { recordItemEvent, reportingArrayOf } from "../events/item-changes.js";
 import { storesOutputs } from "../dependencies/cache.js";
-import { decideRetryAfter } from "./retry.js";
+import { decideRetryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf } from "../data/outputs.js";
 import { isAbortedByParent } from "../abort/abort.js";
 import { applyTransition } from "./apply-transition.js";

@@ -7,7 +7,7 @@ import { onArrayEnded } from "../lifecycle/array-outputs.js";
 import { applyDecision, tryStart, bindInputs } from "./start-node.js";
 import { keepReservation } from "../dependencies/cache.js";
 import { commitSuccess, commitSuccessDuringAbort } from "../lifecycle/commit-outputs.js";
-import { scheduleRetry } from "../attempt/retry.js";
+import { scheduleRetry } from "../attempt/next-attempt.js";
 import { needsGraph, finishDynamic, loadDynamicGraph } from "./dynamic.js";
 import { abortChild } from "./child-execution.js";
 import { releaseOutputs } from "../data/outputs.js";

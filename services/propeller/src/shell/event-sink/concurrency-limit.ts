@@ -47,7 +47,7 @@ export class ConcurrencyLimit {
     const isLimited = ++this.#inFlight >= this.current;
     try {
       const result = await call();
-      this.#measureLowest(this.options.now() - startedAt);
+      this.#updateLowest(this.options.now() - startedAt);
       if (isLimited) this.#growIfFast(startedAt);
       return result;
     } finally {
@@ -61,7 +61,7 @@ export class ConcurrencyLimit {
     return Number.isFinite(lowest) ? Math.max(FAST_MS, SLOW_FACTOR * lowest) : FAST_MS;
   }
 
-  #measureLowest(latencyMs: number): void {
+  #updateLowest(latencyMs: number): void {
     if (this.options.now() >= this.#windowEnd) {
       this.#windowEnd = this.options.now() + WINDOW_MS;
       this.#lowestBefore = this.#lowest;
