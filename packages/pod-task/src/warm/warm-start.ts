@@ -153,7 +153,13 @@ function supervised(
 
 /** Folders in which an attempt could leave files for the next: every user may write to them. */
 function sharedFolders({ volumeMounts = [] }: Container): readonly string[] {
-  return ["/tmp", "/var/tmp", "/dev/shm", ...volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath)];
+  return [
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    "/dev/mqueue",
+    ...volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath),
+  ];
 }
 
 function hashOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -30,6 +30,9 @@ class Session:
 const LIFETIME_SECONDS = 60;
 /** Containers have no capability to trace others; the user of a test may. */
 const UNPRIVILEGED = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
+/** A process 1 with objects of System V of its own, as in a container. */
+const CONTAINED = ["unshare", "--pid", "--fork", "--kill-child", "--ipc", "--mount-proc"];
+const canContain = spawnSync("unshare", [...CONTAINED.slice(1), "true"]).status === 0;
 const TIMEOUT = { timeout: 30_000, interval: 20 };
 
 describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { timeout: 60_000 }, () => {
@@ -47,7 +50,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
   });
 
   /** Starts a supervisor, which `run` gives one attempt after the other. */
-  const reused = (entry: string, { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, unprivileged = false } = {}) => {
+  const reused = (entry: string, { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, within = [] as readonly string[] } = {}) => {
     const file = join(toy.folder, "assignment");
     const shared = join(toy.folder, "shared");
     const args = [
@@ -62,7 +65,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
       shared,
     ];
     const environment = { ...toy.environment, TMPDIR: join(toy.folder, "tmp"), HOME: join(toy.folder, "home") };
-    const [program = "", ...words] = unprivileged ? [...UNPRIVILEGED, python, ...args] : [python, ...args];
+    const [program = "", ...words] = [...within, python, ...args];
     const child = spawn(program, words, { cwd: toy.directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
     started.push(child);
     let [log, errors] = ["", ""];
@@ -245,6 +248,36 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
+  const LIBC = "import ctypes; libc = ctypes.CDLL(None); ";
+  it.skipIf(!canContain).each([
+    ["left shared memory", `${LIBC}libc.shmget(77, 4096, 0o1600)`],
+    ["left a semaphore", `${LIBC}libc.semget(77, 1, 0o1600)`],
+    ["left a queue", `${LIBC}libc.msgget(77, 0o1600)`],
+  ])("retires in a container after an attempt that %s", async (_, attack) => {
+    const pod = reused("pyflyte-execute", { within: CONTAINED });
+    const first = await pod.run("a", ["pyflyte-execute", look + attack]);
+    expect(first.retires).toContain("shared memory, semaphores or queues");
+    expect(await pod.exit).toBe(0);
+  });
+
+  it.skipIf(!canContain)("survives kills of the container's processes, and a bomb of processes", async () => {
+    const pod = reused("pyflyte-execute", { within: CONTAINED });
+    const kill = "[os.kill(pid, number) for pid in (1, os.getppid()) for number in (signal.SIGKILL, signal.SIGSTOP)]; print('alive')";
+    const first = await pod.run("a", ["pyflyte-execute", look + kill]);
+    expect([first.out.split("\n").at(-1), first.retires]).toEqual(["alive", null]);
+    const bomb = "[(os.fork(), os.setsid()) for _ in range(8)]; __import__('time').sleep(99)";
+    const second = await pod.run("b", ["pyflyte-execute", `os.fork() or (${bomb.replace("; ", ", ")})`]);
+    expect(second.retires).toBe("the attempt left processes");
+    expect(await pod.exit).toBe(second.code);
+  });
+
+  it("removes modules that an attempt compiled beside those of the image", async () => {
+    const pod = reused("pyflyte-execute");
+    const attack = "os.mkdir('code/__pycache__'); open('code/__pycache__/flow.cpython-311.pyc', 'w').write('evil')";
+    expect((await pod.run("a", ["pyflyte-execute", attack])).retires).toBeNull();
+    expect((await pod.run("b", ["pyflyte-execute", "print('seen', os.listdir('code'))"])).out).toMatch(/^seen \[\]$/m);
+  });
+
   it("retires after its number of attempts, and after its lifetime", async () => {
     const pod = reused("pyflyte-execute", { most: 2 });
     expect((await pod.run("a", ["pyflyte-execute", "pass"])).retires).toBeNull();
@@ -282,7 +315,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
       "    except OSError as error: print('refused', error.errno)",
       "sys.exit(5)",
     ].join("\n");
-    const end = await reused("pyflyte-execute", { unprivileged: true }).run("a", ["pyflyte-execute", attack]);
+    const end = await reused("pyflyte-execute", { within: UNPRIVILEGED }).run("a", ["pyflyte-execute", attack]);
     expect(end.code).toBe(5);
     expect(end.out).toContain(`tag-a= ${forged}`);
     expect(end.out.match(/^(?:refused|reached).*$/gm)).toEqual(["refused 13", "refused 13"]);
@@ -306,7 +339,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
       `${look}signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); __import__('time').sleep(99)`,
     ];
     pod.assign("a", command);
-    await expect.poll(() => pod.output("a"), TIMEOUT).toContain("ready");
+    await expect.poll(() => pod.output("a"), TIMEOUT).toMatch(/^ready$/m);
     const at = Date.now();
     abort(pod, "a", command);
     const end = await pod.ended("a");
@@ -345,7 +378,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     const pod = reused("pyflyte-execute");
     const wait = `${look}signal.signal(signal.SIGTERM, lambda *_: sys.exit(9)); print('ready', flush=True); __import__('time').sleep(99)`;
     pod.assign("a", ["pyflyte-execute", wait]);
-    await expect.poll(() => pod.output("a"), TIMEOUT).toContain("ready");
+    await expect.poll(() => pod.output("a"), TIMEOUT).toMatch(/^ready$/m);
     pod.child.kill("SIGTERM");
     expect(await pod.exit).toBe(9);
     expect(pod.ends("a")[0]?.retires).toBe("the pod is stopped");

@@ -1,4 +1,5 @@
 import { PREPARED_INTERPRETER } from "../prepared-interpreter.js";
+import { ATTEMPT_FOLDERS } from "./folders.js";
 
 /**
  * Python program of a warm pod that serves several attempts, one after the other. Arguments: entry
@@ -25,7 +26,6 @@ import collections, select, stat, threading
 
 TERMINATION_LOG = "/dev/termination-log"
 SUBREAPER, DUMPABLE = 36, 4
-MAX_ENTRIES = 20000
 LONGEST_LINE = 256 << 10
 POLL = 0.02
 # Time between the signals TERM and KILL of an abort, and after which an end has to be acknowledged.
@@ -72,89 +72,20 @@ def own_settings():
     with contextlib.suppress(OSError):
         with open("/proc/self/oom_score_adj") as file:
             adjustment = file.read()
-    return limits, os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0), adjustment
+    return limits, os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), adjustment
 
 
-class Folders:
-    """The working folder and the folder for temporary files, which each attempt finds in the same state, and the other folders in which attempts leave files."""
+def ipc_objects():
+    """Objects of System V in the pod, which outlive their processes. Elsewhere others make them too."""
+    found = set()
+    for kind in ("shm", "sem", "msg") if os.getpid() == 1 else ():
+        with contextlib.suppress(OSError):
+            with open(f"/proc/sysvipc/{kind}") as file:
+                found.update((kind, *line.split()[:2]) for line in file)
+    return found
 
-    def __init__(self, directory, base, shared):
-        self.base = os.path.join(base, "flyte-" + os.urandom(8).hex())
-        self.work, self.temporary = os.path.join(self.base, "work"), os.path.join(self.base, "tmp")
-        self.links = {entry: os.path.join(directory, entry) for entry in (os.listdir(directory) if directory != "/" else ())}
-        self.watched = [path for path in dict.fromkeys([*shared, directory, os.path.expanduser("~")]) if path != "/"]
-        os.mkdir(self.base, 0o755)
-        for folder in (self.work, self.temporary):
-            os.mkdir(folder, 0o755)
-        for name, target in self.links.items():
-            os.symlink(target, os.path.join(self.work, name))
-        self.kept = {}
 
-    def keep(self):
-        """Notes what the import has created: attempts find it too."""
-        self.kept = {path: self.content(path) for path in self.below(self.base)}
-        self.seen = self.state()
-
-    @staticmethod
-    def content(path):
-        if os.path.islink(path):
-            return os.readlink(path)
-        if os.path.isdir(path):
-            return None
-        with open(path, "rb") as file:
-            return file.read()
-
-    @staticmethod
-    def below(folder):
-        for parent, folders, files in os.walk(folder):
-            for name in (*folders, *files):
-                yield os.path.join(parent, name)
-
-    def reset(self):
-        """Gives both folders their first state."""
-        shutil.rmtree(self.base, ignore_errors=True)
-        if os.path.lexists(self.base):
-            return False
-        for folder in (self.base, self.work, self.temporary):
-            os.mkdir(folder, 0o755)
-        for path, content in self.kept.items():
-            if os.path.lexists(path):
-                continue
-            if content is None:
-                os.mkdir(path)
-            elif isinstance(content, str):
-                os.symlink(content, path)
-            else:
-                with open(path, "wb") as file:
-                    file.write(content)
-        return True
-
-    def state(self):
-        """Stamps of all other files; None when there are too many to look at."""
-        found = {}
-        waiting = list(self.watched)
-        while waiting:
-            folder = waiting.pop()
-            with contextlib.suppress(OSError):
-                for entry in os.scandir(folder):
-                    if entry.path == self.base or entry.name == "__pycache__" or entry.path in found:
-                        continue
-                    status = entry.stat(follow_symlinks=False)
-                    is_folder = stat.S_ISDIR(status.st_mode)
-                    found[entry.path] = (status.st_mode, status.st_ino, status.st_uid, *(() if is_folder else (status.st_size, status.st_mtime_ns)))
-                    if len(found) > MAX_ENTRIES:
-                        return None
-                    if is_folder:
-                        waiting.append(entry.path)
-        return found
-
-    def change(self):
-        now = self.state()
-        if now is None or self.seen is None:
-            return "too many files to look at"
-        changed = sorted(path for path in {*now, *self.seen} if now.get(path) != self.seen.get(path))
-        return f"the attempt left or changed {changed[0]}" if changed else None
-
+${ATTEMPT_FOLDERS}
 
 class Log:
     """Writes marks and the lines of attempts, all to one pipe: the order between two pipes is not kept."""
@@ -251,7 +182,7 @@ class Supervisor:
         os.chdir("/")
         if self.folders:
             self.folders.keep()
-        self.settings, self.memory = own_settings(), memory_in_use()
+        self.settings, self.objects, self.memory = own_settings(), ipc_objects(), memory_in_use()
 
     def prepare(self, names):
         os.environ.update({name: f"{MARK}{number}" for number, name in enumerate(names)})
@@ -351,6 +282,8 @@ class Supervisor:
             return "the pod has reached its age"
         if own_settings() != self.settings:
             return "the attempt changed limits of the pod"
+        if ipc_objects() != self.objects:
+            return "the attempt left or changed shared memory, semaphores or queues"
         if not self.folders.reset():
             return "the attempt left files"
         if memory_in_use() > self.memory + self.growth:
