@@ -82,6 +82,10 @@ const PARTS = {
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   // Installs Debian packages and makes this machine a node.
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
+  // Makes this machine a node, and attacks and kills its warm pods.
+  ...(process.getuid?.() === 0
+    ? { "warm-pods": { files: ["conformance/src/warm-pods"], environment: { WARM_PODS: "full", WARM_KILL_ROUNDS: "20" } } }
+    : {}),
   // Builds CoreDNS and kube-proxy, and images for tasks of plugins, and makes this machine a node.
   ...(process.getuid?.() === 0
     ? { "one-node-plugins": { files: ["conformance/src/plugins/one-node"], environment: { ONE_NODE_PLUGINS: "1" } } }

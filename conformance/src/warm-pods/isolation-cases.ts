@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { ATTACKS } from "./attacks.js";
+import { stringLiteral } from "./literals.js";
+import { type EndedRun, type Mode, MODES, type WarmNode } from "./warm-node.fixture.js";
+
+const TIMEOUT_MS = 300_000;
+
+/** An attempt attacks the next one of its kind, which takes the only idle pod. */
+export function isolationCases(onNode: () => WarmNode): void {
+  const run = (mode: Mode, attack: string, look: string): Promise<EndedRun> =>
+    onNode().run(`isolation.${mode}`, { attack: stringLiteral(attack), look: stringLiteral(look) });
+  const observed = ({ output }: EndedRun) => JSON.parse(String(output ?? "{}")) as { pod: string; seen: string };
+
+  describe.each(MODES)("%s pods", (mode) => {
+    const attacks = ATTACKS.filter(({ isForReused = false }) => mode === "reused" || !isForReused);
+    test.each(attacks)(
+      "keep from the next attempt: $name",
+      { timeout: TIMEOUT_MS },
+      async ({ attack, look, seen, error = "", reused = "serves" }) => {
+        const node = onNode();
+        // The first of its kind may start in a pod of its own.
+        if (node.pods("flyte.org/warm=idle").length === 0) await run(mode, "pass", "1");
+        const taken = await node.idlePod(mode);
+        const first = await run(mode, attack, "1");
+        expect([first.phase, error === "*" || first.code.includes(error)]).toEqual([error === "" ? "SUCCEEDED" : "FAILED", true]);
+        await node.idlePod(mode, mode === "reused" && reused === "serves" ? [] : [taken]);
+        const second = await run(mode, "pass", look);
+        const { pod, seen: found } = observed(second);
+        expect([second.phase, found]).toEqual(["SUCCEEDED", seen]);
+        const fates = { serves: [true], retires: [false], either: [true, false] } as const;
+        expect(fates[mode === "reused" ? reused : "retires"]).toContain(pod === taken);
+      },
+    );
+  });
+}

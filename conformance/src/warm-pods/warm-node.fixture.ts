@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { plainLiteral } from "../examples/plain-literal.js";
+import { type StackOnNode, startStackOnNode } from "../one-node/node-fixture.js";
+import { waitForEnd } from "../stack/executions.js";
+import { runPython, startStack } from "../stack/stack-fixture.js";
+
+export const MODES = ["prewarmed", "reused"] as const;
+export type Mode = (typeof MODES)[number];
+
+const WORKFLOWS = join(import.meta.dirname.replace(/\/dist\//, "/src/"), "workflows");
+export const scope = { project: "flytesnacks", domain: "development" };
+const NAMESPACE = `${scope.project}-${scope.domain}`;
+const POLL_MS = 100;
+const TIMEOUT_MS = 240_000;
+
+/** The part of a pod that the tests look at. */
+export interface SeenPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+  readonly status: { readonly phase: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+export interface EndedRun {
+  readonly name: string;
+  readonly phase: string;
+  readonly output: unknown;
+  readonly code: string;
+  readonly execution: Execution;
+}
+
+/** A real node and a stack with warm pods, whose tasks choose their modes. */
+export class WarmNode {
+  readonly client: FlyteClient;
+
+  private constructor(readonly stack: StackOnNode) {
+    this.client = createFlyteClient({ endpoint: `${stack.host}:${stack.api}` });
+  }
+
+  /**
+   * `WARM_NODE=KUBECONFIG,HOST` uses a node that runs already.
+   *
+   * @param environment further settings of the stack
+   */
+  static async start(environment: Readonly<Record<string, string>>): Promise<WarmNode> {
+    const settings = { FLYTE_TS_PLUGIN_POD_WARMPODS__ENABLED: "true", ...environment };
+    const node = new WarmNode(await startOn(process.env["WARM_NODE"], settings));
+    runPython({ stack: node.stack, folder: WORKFLOWS }, "pyflyte", ["register", "--version", "v1", WORKFLOWS]);
+    return node;
+  }
+
+  async stop(): Promise<void> {
+    this.client.close();
+    await this.stack.stop();
+  }
+
+  /** Starts a workflow, such as `isolation.reused`. Resolves to the name of the execution. */
+  async launch(workflow: string, inputs: Readonly<Record<string, Literal>>): Promise<string> {
+    const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: workflow, version: "v1" };
+    const { id } = await this.client.admin.createExecution({ ...scope, spec: { launchPlan, metadata: {} }, inputs: { literals: inputs } });
+    return id?.name ?? "";
+  }
+
+  async end(name: string): Promise<EndedRun> {
+    const execution = await waitForEnd(this.client, { ...scope, name }, TIMEOUT_MS);
+    const data = await this.client.admin.getExecutionData({ id: execution.id });
+    const [output] = Object.values(data.fullOutputs?.literals ?? {});
+    const result = execution.closure?.outputResult;
+    return {
+      name,
+      execution,
+      phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "",
+      output: output === undefined ? undefined : plainLiteral(output),
+      code: result?.case === "error" ? result.value.code : "",
+    };
+  }
+
+  async run(workflow: string, inputs: Readonly<Record<string, Literal>>): Promise<EndedRun> {
+    return this.end(await this.launch(workflow, inputs));
+  }
+
+  kubectl(...args: string[]): string {
+    return this.stack.kubectl("-n", NAMESPACE, ...args);
+  }
+
+  pods(selector = ""): readonly SeenPod[] {
+    const selected = selector === "" ? [] : ["-l", selector];
+    return (JSON.parse(this.kubectl("get", "pods", ...selected, "-o", "json")) as { items: SeenPod[] }).items;
+  }
+
+  /** Waits until a pod of the mode is idle and ready. Resolves to its name. */
+  async idlePod(mode: Mode, not: readonly string[] = []): Promise<string> {
+    const selector = `flyte.org/warm=idle,${mode === "reused" ? "" : "!"}flyte.org/warm-mode`;
+    for (let waited = 0; ; waited += POLL_MS) {
+      const ready = this.pods(selector).find(
+        ({ metadata, status }) =>
+          metadata.deletionTimestamp === undefined &&
+          !not.includes(metadata.name) &&
+          status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True"),
+      );
+      if (ready !== undefined) return ready.metadata.name;
+      if (waited > TIMEOUT_MS) throw new Error(`no pod became idle:\n${this.kubectl("get", "pods", "-L", "flyte.org/warm,execution-id")}`);
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+async function startOn(running: string | undefined, environment: Readonly<Record<string, string>>): Promise<StackOnNode> {
+  if (running === undefined) return startStackOnNode({ environment });
+  const [kubeconfig = "", host = ""] = running.split(",");
+  const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
+  const { execFileSync } = await import("node:child_process");
+  const kubectl = (...args: string[]) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8" });
+  return { ...stack, kubeconfig, node: "one-node", kubectl, kubelet: () => 0 };
+}
