@@ -74,6 +74,7 @@ export interface PodSpec {
   restartPolicy?: string;
   serviceAccountName?: string;
   schedulerName?: string;
+  automountServiceAccountToken?: boolean;
   hostNetwork?: boolean;
   hostname?: string;
   nodeName?: string;

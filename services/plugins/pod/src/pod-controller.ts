@@ -25,7 +25,7 @@ import {
 import { FinishedAttempts, UnsettledCreations, type UnsettledCreationsDeps } from "@flyte-ts/pod-task/creations";
 import { type LogArchive } from "@flyte-ts/pod-task/logs";
 import { describeOnePod } from "@flyte-ts/pod-task/one-pod";
-import { podName, takeOf, withEndFromStatus } from "@flyte-ts/pod-task/warm";
+import { podName, takeOf, type WarmStart, withEndFromStatus } from "@flyte-ts/pod-task/warm";
 import { type InvolvedObject, WarningEvents } from "@flyte-ts/pod-task/warnings";
 import {
   type Aborted,
@@ -43,6 +43,7 @@ import { hasExited } from "./pod-exit.js";
 import { deleteTakenPod } from "./warm/delete-taken-pod.js";
 import { isUnschedulable } from "./warm/idle-pod.js";
 import type { WarmPool } from "./warm/pool.js";
+import { isReservation, Reservations } from "./warm/reservations.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
 
 export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
@@ -103,6 +104,7 @@ export class PodController {
   /** Last state of pods that disappeared before their end was reported. */
   readonly #deletedUnreported = new Map<string, Pod>();
   readonly #finished: FinishedAttempts<Pod>;
+  readonly #reservations: Reservations;
   readonly #names = new AttemptPodNames();
   #warmSynced: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -114,6 +116,8 @@ export class PodController {
     this.#deletions = new DeletionWaiter(deps.clock);
     this.#creations = new UnsettledCreations(deps);
     this.#finished = new FinishedAttempts({ clock: deps.clock, creations: this.#creations, hasEnded: hasExited });
+    const { settlesWithinMs } = this.#creations;
+    this.#reservations = new Reservations({ ...deps, pool: deps.warm?.name ?? "", settlesWithinMs });
   }
 
   start(host: PluginHost): void {
@@ -128,6 +132,7 @@ export class PodController {
       reconcile: (key) => this.#reconcilePod(key),
       onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
     });
+    this.#reservations.start();
     const { warm } = this.deps;
     warm?.reused.ends.start((pod) => this.#queue.add(podAttemptKey(pod)));
     // The list of pods has to show each warm pod that was taken: none can be taken for an earlier
@@ -161,6 +166,7 @@ export class PodController {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#reservations.stop();
     await this.deps.warm?.stop();
     await Promise.all([this.#informer?.stop(), this.#warnings?.stop()]);
     await this.#pool?.stop();
@@ -284,28 +290,31 @@ export class PodController {
     const pod = await buildAttemptPod(request, this.deps);
     const start = warm?.startFor(pod, request);
     if (warm === undefined || start === undefined) return this.#createCold(pod, request);
-    const taken = (await this.#mayTake(request)) ? await creations.track(request, () => warm.take(request, start)) : undefined;
+    const taken = (await this.#mayTake(request, { warm, start, pod }))
+      ? await creations.track(request, () => warm.take(request, start))
+      : undefined;
     warm.count(start, taken?.outcome ?? "cold");
     return taken?.pod ?? this.#createCold(pod, request);
   }
 
   /**
    * True when no pod of the attempt's own name exists or may appear. Creations of an earlier
-   * process
-   * are settled some time after the start of this one.
+   * process are settled some time after the start of this one; until then a reservation keeps them away.
    */
-  async #mayTake(request: TaskRequest): Promise<boolean> {
-    if (this.deps.warm?.unknownTake(request) !== undefined) return true;
-    if (this.#creations.earlierMayTakeEffect || !this.#creations.isSettled(request)) return false;
+  async #mayTake(request: TaskRequest, { warm, start, pod }: { warm: WarmPool; start: WarmStart; pod: Pod }): Promise<boolean> {
+    if (warm.unknownTake(request) !== undefined) return true;
+    if (!this.#creations.isSettled(request)) return false;
+    if (this.#creations.earlierMayTakeEffect) return warm.canServe(start) && this.#reservations.reserve(request, pod);
     return (await this.#getPod(request)) === undefined;
   }
 
   async #createCold(pod: Pod, request: TaskRequest): Promise<Pod> {
     try {
-      return await createBuiltPod(pod, request, { ...this.deps, creations: this.#creations });
+      await this.#reservations.release(request);
+      return await createBuiltPod(pod, request, { ...this.deps, client: this.#reservations.creator, creations: this.#creations });
     } catch (error) {
       if (error instanceof RetryLater && error.status?.phase === "WAITING_FOR_RESOURCES") this.deps.warm?.giveWay(request.namespace);
-      throw error;
+      throw asRetryLater(error);
     }
   }
 
@@ -449,7 +458,8 @@ export class PodController {
     const { namespace, name } = this.deps.warm?.unknownTake(request) ?? this.#names.objectOf(request);
     try {
       const pod = await this.deps.client.get<Pod>(PODS, { namespace, name });
-      if (pod === undefined || name === request.generatedName) return pod;
+      if (pod === undefined || isReservation(pod)) return undefined;
+      if (name === request.generatedName) return pod;
       // A warm pod may be idle, or may have been taken by another attempt.
       return this.#names.add(pod) === attemptKey(request) ? this.#shown(withEndFromStatus(pod)) : undefined;
     } catch (error) {

@@ -33,6 +33,7 @@ test.each([
   ["leavesEarlierTakes", 600],
   ["forgetsUnansweredTakes", 0],
   ["ignoresEarlierCreations", 100],
+  ["reservesNothing", 100],
 ] as const)("the simulation finds a pool that %s", { timeout: 300_000 }, async (mistake, from) => {
   const problems = await simulateSeeds(() => new WarmWorld(mistake), { from, seeds: MISTAKE_SEEDS });
   expect(problems).toEqual(expect.arrayContaining([expect.stringContaining("jobs were started")]));

@@ -56,7 +56,7 @@ export class ReusedWorld extends PodWorld {
     if (mistake === "freesAnyVersion") this.#dropVersions("idle");
   }
 
-  /** No earlier process has calls that may take effect. */
+  /** No earlier process than the first has calls that may take effect. */
   readonly quietMs = SETTLES_WITHIN_MS;
 
   override request = (): TaskRequest => warmRequest();

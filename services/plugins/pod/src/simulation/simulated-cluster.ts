@@ -20,6 +20,7 @@ import { isIdleWarmPod, WARM_KEY_LABEL, WARM_STATE_LABEL } from "@flyte-ts/pod-t
 import type { JobFault } from "@flyte-ts/task-plugin/harness";
 import { podAttemptKey } from "../attempt-pod-names.js";
 import { IDLE_SELECTOR } from "../warm/idle-pod.js";
+import { isReservation, RESERVED_SELECTOR } from "../warm/reservations.js";
 
 /** Times after which late creations take place, ms: in turn before and after a deletion's end. */
 const LATE_MS = [900, 2_500];
@@ -81,13 +82,17 @@ export class SimulatedCluster implements KubeClient {
 
   /** Returns the pod of an attempt, also a warm pod that the attempt was assigned to. */
   podOf(attempt: string): Pod | undefined {
-    return this.pods.get(attempt) ?? [...this.pods.values()].find((pod) => podAttemptKey(pod) === attempt);
+    const own = this.pods.get(attempt);
+    if (own !== undefined && !isReservation(own)) return own;
+    return [...this.pods.values()].find((pod) => podAttemptKey(pod) === attempt && !isReservation(pod));
   }
 
   /** Number of pods of this key whose containers have started, or are about to. */
   startCount(key: string): number {
-    const { uid, deletionTimestamp } = this.pods.get(key)?.metadata ?? {};
+    const pod = this.pods.get(key);
+    const { uid, deletionTimestamp } = pod?.metadata ?? {};
     const started = new Set(this.#started.get(key));
+    if (pod !== undefined && isReservation(pod)) return started.size;
     if (uid !== undefined && deletionTimestamp === undefined) started.add(uid);
     return started.size;
   }
@@ -170,7 +175,7 @@ export class SimulatedCluster implements KubeClient {
         this.#put({ ...pod, status: { phase: "Running", conditions, containerStatuses: [{ name: "task", ready: true, state }] } });
       return;
     }
-    if (podAttemptKey(pod) !== key) return;
+    if (podAttemptKey(pod) !== key || isReservation(pod)) return;
     this.#started.set(key, (this.#started.get(key) ?? new Set()).add(uid));
   }
 
@@ -187,7 +192,7 @@ export class SimulatedCluster implements KubeClient {
       if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
       requireVersion(pod, resourceVersion);
       if (this.#takeFault("delete") !== undefined) return true;
-      if (this.deletionHangs || !isTerminalPod(pod)) {
+      if (this.deletionHangs || !(isTerminalPod(pod) || isReservation(pod))) {
         this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.#timestamp() } });
         if (!this.deletionHangs) this.clock()?.schedule(gracePeriodSeconds * 1_000, () => this.deletePodExternally(key));
       } else this.deletePodExternally(key);
@@ -310,11 +315,12 @@ export class SimulatedCluster implements KubeClient {
   }
 }
 
-/** Tells idle warm pods from those of attempts, as the two selectors in use do. */
+/** Tells idle warm pods and reservations from the pods of attempts, as the selectors in use do. */
 function matches({ metadata }: Pod, labelSelector: string | undefined): boolean {
   const state = metadata.labels?.[WARM_STATE_LABEL];
-  const isOfAttempt = state === undefined || (state === "taken" && metadata.labels?.["execution-id"] !== undefined);
-  return labelSelector === undefined || (labelSelector === IDLE_SELECTOR ? state === "idle" : isOfAttempt);
+  if (labelSelector === undefined) return true;
+  if (labelSelector === IDLE_SELECTOR || labelSelector === RESERVED_SELECTOR) return labelSelector === `${WARM_STATE_LABEL}=${state}`;
+  return state === undefined || (state === "taken" && metadata.labels?.["execution-id"] !== undefined);
 }
 
 function requireVersion({ metadata }: Pod, resourceVersion: string | undefined): void {

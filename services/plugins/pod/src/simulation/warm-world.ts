@@ -5,11 +5,17 @@ import { WARM_POOL_ANNOTATION, warmStart } from "@flyte-ts/pod-task/warm";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { idlePod } from "../warm/idle-pod.js";
 import { type TakenPod, WarmPool } from "../warm/pool.js";
+import { isReservation } from "../warm/reservations.js";
 import { warmPodSettings } from "../warm/settings.js";
 import { config, logger, podRequest, PodWorld } from "./pod-world.js";
 
 /** Mistakes with warm pods, which the simulation has to find. */
-export type WarmMistake = "takesAnyVersion" | "leavesEarlierTakes" | "forgetsUnansweredTakes" | "ignoresEarlierCreations";
+export type WarmMistake =
+  | "takesAnyVersion"
+  | "leavesEarlierTakes"
+  | "forgetsUnansweredTakes"
+  | "ignoresEarlierCreations"
+  | "reservesNothing";
 
 /** Late calls of the simulated cluster take effect within this time, ms. */
 const SETTLES_WITHIN_MS = 3_000;
@@ -33,9 +39,10 @@ export class WarmWorld extends PodWorld {
     super({ creationSettlesWithinMs: settlesWithinMs });
     if (mistake === "takesAnyVersion") this.#dropVersions();
     if (mistake === "leavesEarlierTakes") this.#pretendTakeOver();
+    if (mistake === "reservesNothing") this.#pretendReservations();
   }
 
-  /** No earlier process has calls that may take effect. */
+  /** No earlier process than the first has calls that may take effect. */
   readonly quietMs = SETTLES_WITHIN_MS;
 
   override request = (): TaskRequest => warmRequest();
@@ -60,6 +67,13 @@ export class WarmWorld extends PodWorld {
       const { metadata } = body as { metadata: object };
       return patch<T>(ref, { ...options, body: { metadata: { ...metadata, resourceVersion: undefined } } });
     };
+  }
+
+  /** Answers creations of reservations without an effect. */
+  #pretendReservations(): void {
+    const create = this.cluster.create.bind(this.cluster);
+    this.cluster.create = <T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> =>
+      isReservation(object as Pod) ? Promise.resolve(object as T) : create<T>(ref, object);
   }
 
   /** Takes pods of earlier processes over without a change that would stop the takes of those. */

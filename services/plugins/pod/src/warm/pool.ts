@@ -58,11 +58,13 @@ export class WarmPool {
   readonly #unknown = new Map<string, UnknownTake>();
   /** Number of attempts that wait for a pod of a kind. */
   readonly #waiting = new Map<string, number>();
+  /** Names this process. */
+  readonly name = randomUUID();
   /** Pods that serve several attempts. */
   readonly reused: ReusedPods;
 
   constructor(private readonly deps: WarmPoolDeps) {
-    const pool = randomUUID();
+    const pool = this.name;
     const onFree = (pod: Pod) => {
       this.#pods.addChanged(pod);
       this.#stock.changed();
@@ -97,6 +99,11 @@ export class WarmPool {
     if (mode === undefined) return undefined;
     const reuse = mode === "reused" ? settings.reuse : undefined;
     return warmStart(pod, request, { python: settings.python, maxIdleSeconds: Math.ceil(settings.maxAgeMs / 1_000), reuse });
+  }
+
+  /** True when an attempt would probably get a pod, idle or new. */
+  canServe(start: WarmStart): boolean {
+    return this.#choices(start.key).length > 0 || this.reused.returning(start.key) > 0 || this.#stock.canCreateFor(start);
   }
 
   /** Counts a start, which decides how many pods are kept ready. */

@@ -87,14 +87,18 @@ export class Stock {
    * and when the kind has its maximum of pods: many pods at once would be idle afterwards.
    */
   async createFor(start: WarmStart): Promise<Pod | undefined> {
+    if (!this.canCreateFor(start)) return undefined;
+    const kind = this.#kind(start.key);
+    // Before the pod is seen: one without demand is superfluous.
+    this.#addDemand(kind, start, this.#now());
+    return this.#create(kind, start);
+  }
+
+  canCreateFor(start: WarmStart): boolean {
     const { maxIdle, maxIdleTotal } = this.deps.settings;
     const kind = this.#kind(start.key);
-    const now = this.#now();
     const pods = this.#count(start.key) + kind.creating + this.deps.busy(start.key).length;
-    if (!isReused(start) || pods >= maxIdle || this.#total() >= maxIdleTotal || this.#isPaused(kind, now)) return undefined;
-    // Before the pod is seen: one without demand is superfluous.
-    this.#addDemand(kind, start, now);
-    return this.#create(kind, start);
+    return isReused(start) && pods < maxIdle && this.#total() < maxIdleTotal && !this.#isPaused(kind, this.#now());
   }
 
   #addDemand(kind: Kind, start: WarmStart, now: number): void {
