@@ -49,6 +49,7 @@ export class WarmWorld extends PodWorld {
 
   protected override warmPool(clock: ManualTime): WarmPool {
     if (this.cluster.creations.size === 0) this.#startAhead(2);
+    else this.#rotatePods();
     const deps = { client: this.cluster, clock, logger, settings };
     return this.mistake === "forgetsUnansweredTakes" ? new ForgetfulPool(deps) : new WarmPool(deps);
   }
@@ -58,6 +59,14 @@ export class WarmWorld extends PodWorld {
     const start = warmStart(buildPod(request, { config: config.pods }), request, { python: "python3", maxIdleSeconds: 1_800 });
     if (start === undefined) throw new Error("the task of the simulation cannot take a warm pod");
     for (let i = 0; i < count; i++) void this.cluster.create(PODS, idlePod(start, { name: `warm-${i}`, pool: "earlier" }));
+  }
+
+  /** Lets a new process choose another pod first: a late take of the earlier one is of its own. */
+  #rotatePods(): void {
+    const [first] = this.cluster.pods;
+    if (first === undefined) return;
+    this.cluster.pods.delete(first[0]);
+    this.cluster.pods.set(...first);
   }
 
   /** Takes the current version for the one that the caller knows. */
