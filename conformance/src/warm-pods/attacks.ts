@@ -1,4 +1,4 @@
-/** What becomes of a reused pod after an attack. */
+/** Fate of a reused pod after an attack. */
 type Fate = "serves" | "retires" | "either";
 
 /** An attempt that changes what it can reach, and what the next one must observe. */

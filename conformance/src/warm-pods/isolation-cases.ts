@@ -9,7 +9,7 @@ const TIMEOUT_MS = 300_000;
 export function isolationCases(onNode: () => WarmNode): void {
   const run = (mode: Mode, attack: string, look: string): Promise<EndedRun> =>
     onNode().run(`isolation.${mode}`, { attack: stringLiteral(attack), look: stringLiteral(look) });
-  const observed = ({ output }: EndedRun) => JSON.parse(String(output ?? "{}")) as { pod: string; seen: string };
+  const observed = ({ output }: EndedRun) => JSON.parse(typeof output === "string" ? output : "{}") as { pod: string; seen: string };
 
   describe.each(MODES)("%s pods", (mode) => {
     const attacks = ATTACKS.filter(({ isForReused = false }) => mode === "reused" || !isForReused);

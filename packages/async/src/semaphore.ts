@@ -1,6 +1,6 @@
 import { FairQueue } from "./fair-queue.js";
 
-/** A semaphore; owners take turns, and the waiting tasks of one owner run in the order of their calls. */
+/** A semaphore. Owners take turns, and an owner's waiting tasks run in the order of their calls. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new FairQueue<() => void>();

@@ -50,7 +50,7 @@ export interface ExpectedEnd {
   readonly phase: "SUCCEEDED" | "FAILED";
   /** Value of the output `o` of an execution that succeeds. */
   readonly output?: string;
-  /** Part of the error message of an execution that fails: it names the execution whose task failed. */
+  /** Part of the error message of an execution that fails: the execution of the failed task. */
   readonly error?: string;
   /**
    * Task nodes by id at any depth, with their final phases; a child's nodes belong to the child.

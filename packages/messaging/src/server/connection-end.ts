@@ -10,7 +10,7 @@ export interface ConnectionEndOptions {
   readonly logger: Logger;
   /** True once this process closes the bus itself. */
   readonly isClosing: () => boolean;
-  /** Called once, with the reason, when the connection has ended although the bus was not closed. */
+  /** Called once with the reason when the connection has ended and the bus was not closed. */
   readonly onEnded: (error: BusConnectionEnded) => void;
 }
 

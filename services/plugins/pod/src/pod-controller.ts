@@ -299,7 +299,8 @@ export class PodController {
 
   /**
    * True when no pod of the attempt's own name exists or may appear. Creations of an earlier
-   * process are settled some time after the start of this one; until then a reservation keeps them away.
+   * process are settled some time after the start of this one; a reservation keeps them away until
+   * then.
    */
   async #mayTake(request: TaskRequest, { warm, start, pod }: { warm: WarmPool; start: WarmStart; pod: Pod }): Promise<boolean> {
     if (warm.unknownTake(request) !== undefined) return true;

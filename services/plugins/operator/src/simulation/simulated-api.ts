@@ -95,7 +95,7 @@ export class SimulatedApi implements KubeClient, Pick<KubeApplier, "findResource
   /** Removes a kind with its objects, which no event tells. */
   vanish(plural: string): void {
     this.unserved.add(plural);
-    for (const key of [...this.objects.keys()]) if (key.startsWith(`${plural}/`)) this.objects.delete(key);
+    for (const key of this.objects.keys()) if (key.startsWith(`${plural}/`)) this.objects.delete(key);
     this.#hub.end(plural);
   }
 

@@ -45,7 +45,7 @@ export class Reservations {
 
   constructor(private readonly deps: ReservationsDeps) {}
 
-  /** Deletes all reservations once they are not needed any more, also those of earlier processes. */
+  /** Deletes all reservations once they are not needed, also those of earlier processes. */
   start(): void {
     // The second time for those whose creation had no answer.
     for (const times of [1, 2]) this.#schedule(times * this.deps.settlesWithinMs);

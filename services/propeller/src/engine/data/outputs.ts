@@ -146,7 +146,7 @@ export function writeOutputs(
   state.effects.emit(state.blobWrites.start(node, uri, outputs));
 }
 
-/** Encoded size from which a literal map's size is kept, bytes: encoding 10,000 items takes 30 ms. */
+/** Encoded size of maps whose size is kept, bytes: encoding 10,000 items takes 30 ms. */
 const KEPT_SIZE_BYTES = 4_096;
 const keptSizes = new WeakMap<LiteralMap, number>();
 
