@@ -135,7 +135,7 @@ const JETSTREAM_CALLS: Readonly<Record<User, readonly RegExp[]>> = {
   propeller: [/^STREAM\.(CREATE|UPDATE)\.FLYTE_(TASKS|EVENTS|PROBES|DEAD_LETTERS|HELD)$/, /^STREAM\.INFO\.FLYTE_(TASKS|EVENTS|HELD)$/],
   "plugin-pod": [/^STREAM\.INFO\.FLYTE_/],
   "plugin-echo": [/^STREAM\.INFO\.FLYTE_/],
-  "plugin-connector": [/^STREAM\.INFO\.FLYTE_/],
+  "plugin-connector": [/^STREAM\.INFO\.FLYTE_/, /^CONSUMER\.LIST\.FLYTE_TASKS$/],
   "plugin-operator": [/^STREAM\.INFO\.FLYTE_/],
   "plugin-web-api": [/^STREAM\.INFO\.FLYTE_/],
 };
