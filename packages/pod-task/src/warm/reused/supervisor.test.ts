@@ -50,7 +50,10 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
   });
 
   /** Starts a supervisor, which `run` gives one attempt after the other. */
-  const reused = (entry: string, { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, within = [] as readonly string[] } = {}) => {
+  const reused = (
+    entry: string,
+    { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, within = [] as readonly string[], variables = {} } = {},
+  ) => {
     const file = join(toy.folder, "assignment");
     const shared = join(toy.folder, "shared");
     const args = [
@@ -64,7 +67,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
       String(growth),
       shared,
     ];
-    const environment = { ...toy.environment, TMPDIR: join(toy.folder, "tmp"), HOME: join(toy.folder, "home") };
+    const environment = { ...toy.environment, TMPDIR: join(toy.folder, "tmp"), HOME: join(toy.folder, "home"), ...variables };
     const [program = "", ...words] = [...within, python, ...args];
     const child = spawn(program, words, { cwd: toy.directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
     started.push(child);
@@ -100,6 +103,24 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
   const state = (out: string) => observations(out).map(({ environment, directory, ...rest }) => ({ ...rest, environment, directory }));
   const without = (names: readonly string[], list: Record<string, unknown>[]) =>
     list.map((each) => Object.fromEntries(Object.entries(each).filter(([name]) => !names.includes(name))));
+
+  it("runs the code that an attempt brings instead of the same module of the image, and the image's again after it", async () => {
+    writeFileSync(join(toy.directory, "flow.py"), "VALUE = 'of the image'");
+    mkdirSync(join(toy.directory, "src"));
+    writeFileSync(join(toy.directory, "src", "steps.py"), "VALUE = 'of the image'");
+    const path = [toy.directory, join(toy.directory, "src"), join(toy.folder, "lib")].join(":");
+    const pod = reused("pyflyte-fast-execute", { variables: { PYTHONPATH: path } });
+    const show = ["pyflyte-execute", "import flow, steps; print(flow.VALUE, '/', steps.VALUE)", "--dest-dir", toy.directory];
+    const unpack =
+      "os.unlink('flow.py'); os.unlink('src'); os.mkdir('src'); [open(name, 'w').write('VALUE = 1') for name in ('flow.py', 'src/steps.py')]";
+    const first = await pod.run("a", ["pyflyte-fast-execute", unpack, ...show]);
+    expect([first.out.split("\n").at(-1), first.code, first.retires]).toEqual(["1 / 1", 0, null]);
+    const argv = observations(first.out)[1]?.["argv"] as readonly string[];
+    expect(argv.slice(-2)).toEqual(["--dest-dir", "."]);
+    pod.acknowledge();
+    const second = await pod.run("b", ["pyflyte-fast-execute", "pass", ...show]);
+    expect([second.out.split("\n").at(-1), second.code, second.retires]).toEqual(["of the image / of the image", 0, null]);
+  });
 
   it("runs attempts in processes of their own, which show what new interpreters show", async () => {
     toy.countImports();

@@ -174,6 +174,7 @@ class Supervisor:
         with contextlib.suppress(OSError):
             self.folders = Folders(self.directory, os.environ.get("TMPDIR") or "/tmp", shared)
             self.start["TMPDIR"] = os.environ["TMPDIR"] = self.folders.temporary
+            self.use_own_path()
             os.chdir(self.folders.work)
         if self.script and interpreter_of(self.script) == sys.executable:
             self.prepare(names)
@@ -183,6 +184,26 @@ class Supervisor:
         if self.folders:
             self.folders.keep()
         self.settings, self.objects, self.memory = own_settings(), ipc_objects(), memory_in_use()
+
+    def use_own_path(self):
+        """Replaces the image's working folder on the path by that of the attempt, where newer code is unpacked over the image's."""
+        variable, directory = os.environ.get("PYTHONPATH"), directory_of(self.directory)
+        if variable is None or directory == "/":
+            return
+        own = {}
+        for path in filter(None, variable.split(os.pathsep)):
+            place = directory_of(path)
+            if place.startswith(directory):
+                own[path] = own[os.path.abspath(path)] = os.path.join(self.folders.work, place[len(directory) :]).rstrip("/")
+        self.start["PYTHONPATH"] = os.environ["PYTHONPATH"] = os.pathsep.join(own.get(path, path) for path in variable.split(os.pathsep))
+        sys.path[:] = [own.get(path, path) for path in sys.path]
+
+    def in_own_folder(self, command):
+        """Lets code that belongs in the image's working folder be unpacked in that of the attempt."""
+        at = command.index("--dest-dir") + 1 if "--dest-dir" in command[:-1] else 0
+        if not at or not self.folders or directory_of(os.path.expanduser(command[at])) != directory_of(self.directory):
+            return command
+        return [*command[:at], ".", *command[at + 1 :]]
 
     def prepare(self, names):
         os.environ.update({name: f"{MARK}{number}" for number, name in enumerate(names)})
@@ -315,7 +336,7 @@ class Supervisor:
             os.close(null)
         control(DUMPABLE, 1)
         os.chdir(self.folders.work if self.folders else self.directory)
-        command, variables = assigned["command"], assigned["env"]
+        command, variables = self.in_own_folder(assigned["command"]), assigned["env"]
         environment, loaded = {**self.start, **variables}, self.loaded
         if loaded is not None and threading.active_count() == 1 and script_of(command[0], environment.get("PATH")) == self.script:
             # The import of a new interpreter sets these too.
