@@ -65,7 +65,8 @@ function flytekit() {
   const path = "PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   // Raw containers of the examples need a shell, which this image contains, and no registry.
   const names = [`cr.flyte.org/flyteorg/flytekit:py3.11-${version}`, "docker.io/library/alpine:3.22"];
-  return { names, root: made.trim(), env: [path, "LANG=C.UTF-8"] };
+  // The published image of flytekit has this working folder, also on its path.
+  return { names, root: made.trim(), env: [path, "LANG=C.UTF-8", "PYTHONPATH=/root"], workingDir: "/root" };
 }
 
 /** Image that the pod plugin adds to the pods of raw containers. */

@@ -64,7 +64,7 @@ export class WarmNode {
 
   /** Starts a workflow, such as `isolation.reused`. Resolves to the name of the execution. */
   async launch(workflow: string, inputs: Readonly<Record<string, Literal>>): Promise<string> {
-    const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: workflow, version: "v1" };
+    const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: `workflows.${workflow}`, version: "v1" };
     const { id } = await this.client.admin.createExecution({ ...scope, spec: { launchPlan, metadata: {} }, inputs: { literals: inputs } });
     return id?.name ?? "";
   }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,13 +22,13 @@ export async function buildPauseImage(onProgress: OnProgress): Promise<ImageSpec
 }
 
 /**
- * Imports missing images into containerd. A root folder changed since is imported again: it is
- * identified by its name and modification time.
+ * Imports missing images into containerd. An image changed since is imported again: the
+ * modification time of its root folder and its settings identify it.
  */
 export async function importImages(containerd: Containerd, images: readonly ImageSpec[], onProgress: OnProgress): Promise<void> {
   const listed = await containerd.ctr("images", "list");
   for (const image of images) {
-    const version = `flyte-ts/root=${Math.floor(statSync(image.root).mtimeMs)}`;
+    const version = `flyte-ts/root=${versionOf(image)}`;
     const isImported = (name: string) => listed.split("\n").some((line) => line.startsWith(`${fullName(name)} `) && line.includes(version));
     if (image.names.every(isImported)) continue;
     onProgress(`image ${image.names[0]}`);
@@ -42,4 +43,9 @@ export async function importImages(containerd: Containerd, images: readonly Imag
       rmSync(file, { force: true });
     }
   }
+}
+
+function versionOf({ root, ...settings }: ImageSpec): string {
+  const digest = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+  return `${Math.floor(statSync(root).mtimeMs)}-${digest}`;
 }
