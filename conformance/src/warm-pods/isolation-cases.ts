@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ATTACKS } from "./attacks.js";
 import { stringLiteral } from "./literals.js";
-import { type EndedRun, type Mode, MODES, type WarmNode } from "./warm-node.fixture.js";
+import { type EndedRun, idleSelector, type Mode, MODES, type WarmNode } from "./warm-node.fixture.js";
 
 const TIMEOUT_MS = 300_000;
 
@@ -19,7 +19,7 @@ export function isolationCases(onNode: () => WarmNode): void {
       async ({ attack, look, seen, error = "", reused = "serves" }) => {
         const node = onNode();
         // The first of its kind may start in a pod of its own.
-        if (node.pods("flyte.org/warm=idle").length === 0) await run(mode, "pass", "1");
+        if (node.pods(idleSelector(mode)).length === 0) await run(mode, "pass", "1");
         const taken = await node.idlePod(mode);
         const first = await run(mode, attack, "1");
         expect([first.phase, error === "*" || first.code.includes(error)]).toEqual([error === "" ? "SUCCEEDED" : "FAILED", true]);

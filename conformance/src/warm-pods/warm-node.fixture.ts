@@ -29,6 +29,9 @@ export interface SeenPod {
   readonly status: { readonly phase: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
+/** Label selector of the idle pods of a mode. */
+export const idleSelector = (mode: Mode): string => `flyte.org/warm=idle,${mode === "reused" ? "" : "!"}flyte.org/warm-mode`;
+
 export interface EndedRun {
   readonly name: string;
   readonly phase: string;
@@ -98,9 +101,8 @@ export class WarmNode {
 
   /** Waits until a pod of the mode is idle and ready. Resolves to its name. */
   async idlePod(mode: Mode, not: readonly string[] = []): Promise<string> {
-    const selector = `flyte.org/warm=idle,${mode === "reused" ? "" : "!"}flyte.org/warm-mode`;
     for (let waited = 0; ; waited += POLL_MS) {
-      const ready = this.pods(selector).find(
+      const ready = this.pods(idleSelector(mode)).find(
         ({ metadata, status }) =>
           metadata.deletionTimestamp === undefined &&
           !not.includes(metadata.name) &&

@@ -185,7 +185,8 @@ class Import:
             except OSError:
                 continue
         places = tuple(directory_of(folder) for folder in [self.directory, *folders])
-        return all(stamp(path) == self.files[path] for place, path in self.places if place.startswith(places))
+        # The folders themselves have other files now, whose names are compared above.
+        return all(stamp(path) == self.files[path] for place, path in self.places if place.startswith(places) and path not in folders)
 
 
 def run(script, arguments, environment, path):
@@ -282,13 +283,13 @@ def hand_over_second(second, attempt):
     subprocess.Popen._execute_child = execute_child
 
 
-def run_requested(loaded, requests, replies):
-    """Runs the command that hand_over_second of the first process sends, if that gives the same as a new process. Does not return."""
+def run_requested(loaded, requests, replies, changed=()):
+    """Runs the command that hand_over_second of the first process sends, if that gives the same as a new process: also with other files in the changed folders. Does not return."""
     request = json.loads(requests.read() or b"null")
     requests.close()
     if request is None or request["directory"] != loaded.directory or not loaded.holds_for(request["environment"], set(request["attempt"])):
         os._exit(0)
-    if not loaded.holds_in(request["folders"]):
+    if not loaded.holds_in([*request["folders"], *changed]):
         os._exit(0)
     before = python_path(os.environ.get("PYTHONPATH", ""))
     own = own_path(request["script"])

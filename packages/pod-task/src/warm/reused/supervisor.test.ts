@@ -120,6 +120,10 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     pod.acknowledge();
     const second = await pod.run("b", ["pyflyte-fast-execute", "pass", ...show]);
     expect([second.out.split("\n").at(-1), second.code, second.retires]).toEqual(["of the image / of the image", 0, null]);
+    // The import of the supervisor serves both.
+    const importer = loaded(first.out)[1];
+    expect([importer, loaded(second.out)[1]]).toEqual([importer, importer]);
+    expect(loaded(first.out)[2]).not.toBe(importer);
   });
 
   it("runs attempts in processes of their own, which show what new interpreters show", async () => {
