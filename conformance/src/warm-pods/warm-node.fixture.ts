@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -119,7 +120,9 @@ async function startOn(running: string | undefined, environment: Readonly<Record
   if (running === undefined) return startStackOnNode({ environment });
   const [kubeconfig = "", host = ""] = running.split(",");
   const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
-  const { execFileSync } = await import("node:child_process");
   const kubectl = (...args: string[]) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8" });
-  return { ...stack, kubeconfig, node: "one-node", kubectl, kubelet: () => 0 };
+  const kubelet = (): number => {
+    throw new Error("the kubelet of a node that runs already is not known");
+  };
+  return { ...stack, kubeconfig, node: "one-node", kubectl, kubelet };
 }

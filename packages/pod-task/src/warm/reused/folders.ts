@@ -86,9 +86,8 @@ class Folders:
         changed = sorted(path for path in {*now, *self.seen} if now.get(path) != self.seen.get(path))
         return f"the attempt left or changed {changed[0]}" if changed else None
 
-
     def remove_compiled(self, now):
-        """Removes the compiled modules that Python has written beside those of the image: others may have."""
+        """Removes compiled modules that appeared beside those of the image: Python writes them, and an attempt may forge them."""
         for path in [path for path in now if path not in self.seen and "__pycache__" in path.split(os.sep)]:
             with contextlib.suppress(OSError):
                 if os.path.isdir(path) and not os.path.islink(path):

@@ -170,7 +170,7 @@ class Supervisor:
         self.log = Log()
         self.script = script_of(entry, os.environ.get("PATH"))
         self.directory = os.getcwd()
-        self.start, self.loaded, self.folders, self.own = dict(os.environ), None, None, []
+        self.start, self.loaded, self.folders, self.changing = dict(os.environ), None, None, []
         with contextlib.suppress(OSError):
             self.folders = Folders(self.directory, os.environ.get("TMPDIR") or "/tmp", shared)
             self.start["TMPDIR"] = os.environ["TMPDIR"] = self.folders.temporary
@@ -197,7 +197,7 @@ class Supervisor:
                 own[path] = own[os.path.abspath(path)] = os.path.join(self.folders.work, place[len(directory) :]).rstrip("/")
         self.start["PYTHONPATH"] = os.environ["PYTHONPATH"] = os.pathsep.join(own.get(path, path) for path in variable.split(os.pathsep))
         sys.path[:] = [own.get(path, path) for path in sys.path]
-        self.own = list(own.values())
+        self.changing = list(own.values())
 
     def in_own_folder(self, command):
         """Lets code that belongs in the image's working folder be unpacked in that of the attempt."""
@@ -342,7 +342,7 @@ class Supervisor:
         if loaded is not None and threading.active_count() == 1 and script_of(command[0], environment.get("PATH")) == self.script:
             # The import of a new interpreter sets these too.
             known = {**environment, **loaded.variables}
-            if loaded.holds_for(known, set(variables)) and set(variables) == self.names and loaded.holds_in(self.own):
+            if loaded.holds_for(known, set(variables)) and set(variables) == self.names and loaded.holds_in(self.changing):
                 if os.path.basename(self.script) == "pyflyte-fast-execute":
                     hand_over_second(self.fork_second(), variables.keys())
                 self.reseed()
@@ -364,7 +364,7 @@ class Supervisor:
             os.close(requests[1])
             os.close(replies[0])
             self.reseed()
-            run_requested(self.loaded, os.fdopen(set_aside(requests[0]), "rb"), set_aside(replies[1]), self.own)
+            run_requested(self.loaded, os.fdopen(set_aside(requests[0]), "rb"), set_aside(replies[1]), self.changing)
         os.close(requests[0])
         os.close(replies[1])
         pipes = {"stdin": os.fdopen(set_aside(requests[1]), "wb", buffering=0), "stdout": os.fdopen(set_aside(replies[0]), "rb", buffering=0)}

@@ -60,7 +60,7 @@ export class Discovery {
   readonly #others: ForeignTaskTypes;
   readonly #unclaimed: UnclaimedTypes;
   readonly #log: RouteLog;
-  readonly #polls: ReadonlyMap<string, EndpointPoll>;
+  readonly #polls: readonly { readonly endpoint: Endpoint; readonly poll: EndpointPoll }[];
   /** Time since which heartbeats are heard, ms. */
   readonly #listeningSince: number;
   #startedAt = 0;
@@ -72,9 +72,7 @@ export class Discovery {
     this.#log = new RouteLog(logger);
     this.#listeningSince = clock.elapsed();
     this.#unclaimed = new UnclaimedTypes({ find: findUnclaimed, clock, logger, onFound: () => this.#update() });
-    this.#polls = new Map(
-      endpoints.map((endpoint) => [endpoint.name, new EndpointPoll({ clock, ask: () => this.#ask(endpoint) })] as const),
-    );
+    this.#polls = endpoints.map((endpoint) => ({ endpoint, poll: new EndpointPoll({ clock, ask: () => this.#ask(endpoint) }) }));
   }
 
   get routes(): Routes {
@@ -82,16 +80,15 @@ export class Discovery {
   }
 
   start(): void {
-    const { endpoints, config, clock } = this.deps;
+    const { config, clock } = this.deps;
     this.#startedAt = clock.elapsed();
     this.#update();
     this.#unclaimed.start();
     for (const delayMs of [FIRST_ANSWERS_MS, this.#listeningSince + config.startDelayMs - this.#startedAt])
       clock.schedule(Math.max(0, delayMs), () => this.#update());
-    for (const endpoint of endpoints) {
-      const poll = this.#polls.get(endpoint.name);
-      endpoint.onConnect(() => void poll?.now());
-      void poll?.now();
+    for (const { endpoint, poll } of this.#polls) {
+      endpoint.onConnect(() => void poll.now());
+      void poll.now();
     }
   }
 
@@ -101,11 +98,11 @@ export class Discovery {
 
   /** Asks all endpoints again. Resolves when each has answered or failed. */
   async refresh(): Promise<void> {
-    await Promise.all([...this.#polls.values()].map((poll) => poll.now()));
+    await Promise.all(this.#polls.map(({ poll }) => poll.now()));
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#polls.values()].map((poll) => poll.stop()));
+    await Promise.all(this.#polls.map(({ poll }) => poll.stop()));
   }
 
   /** Returns the delay before the next call, ms. */
@@ -151,13 +148,14 @@ export class Discovery {
 
   #update(): void {
     const { endpoints, config, clock, onRoutes } = this.deps;
+    const [isOrderKnown, hasListened] = [this.#isOrderKnown(), this.#hasListened()];
     const routes = buildRoutes({
       endpoints: endpoints.map((endpoint) => endpoint.config),
       announced: this.#announced,
       explicit: config.explicit,
       others: this.#others.taskTypes(clock.now()),
       excluded: config.excluded,
-      mayTake: !this.#isOrderKnown() ? () => false : this.#hasListened() ? () => true : (taskType) => this.#unclaimed.has(taskType),
+      mayTake: (taskType) => isOrderKnown && (hasListened || this.#unclaimed.has(taskType)),
     });
     const changed = changedTypes(this.#routes, routes);
     this.#routes = routes;
