@@ -22,9 +22,9 @@ let metrics: Metrics;
 let notesBefore = 0;
 const buses: Bus[] = [];
 
-/** A process: a bus with its own connection. */
+/** A process: a bus with its own connection, whose end is a crash that the test causes. */
 async function process(): Promise<Bus> {
-  const bus = await connectBus({ url: server.url, name: "test", logger, metrics });
+  const bus = await connectBus({ url: server.url, name: "test", logger, metrics, onEnded: () => undefined });
   buses.push(bus);
   await bus.ensureStream({ name: "WORK", subjects: ["work.>"], retention: "workqueue" });
   return bus;
