@@ -1,5 +1,6 @@
 import { Semaphore } from "@flyte-ts/async";
 import type { CallResult, Call, CallKind, CallOf, ValueOf } from "../../engine/calls/call.js";
+import { TurnLimiter } from "./turn-limiter.js";
 
 /** Executes calls of one kind. A rejection counts as a transient error. */
 export type CallHandler<K extends CallKind> = (question: CallOf<K>, execution: string) => Promise<CallResult<ValueOf<K>>>;
@@ -7,14 +8,18 @@ export type CallHandler<K extends CallKind> = (question: CallOf<K>, execution: s
 /** One handler for each kind of call. */
 export type CallHandlers = { readonly [K in CallKind]: CallHandler<K> };
 
+/** Maximum of calls that a group of handlers starts in one turn of the event loop: about 2 ms. */
+const STARTS_PER_TURN = 8;
+
 /**
- * Limits the concurrent calls of a group of handlers. Executions take turns, so that thousands of
- * calls of one do not delay another's.
+ * Limits the concurrent calls of a group of handlers, and those that start in one turn of the event
+ * loop. Executions take turns, so that thousands of calls of one do not delay another's.
  */
 export function limitConcurrency<H extends Partial<CallHandlers>>(concurrency: number, handlers: H): H {
   const semaphore = new Semaphore(concurrency);
+  const starts = new TurnLimiter(STARTS_PER_TURN);
   const limit = (handler: CallHandler<CallKind>): CallHandler<CallKind> => {
-    return (question, execution) => semaphore.run(() => handler(question, execution), execution);
+    return (question, execution) => semaphore.run(() => starts.run(() => handler(question, execution)), execution);
   };
   const limited = Object.entries(handlers).map(([kind, handler]) => [kind, limit(handler as CallHandler<CallKind>)]);
   return Object.fromEntries(limited) as H;

@@ -30,7 +30,7 @@ import { SliceStore } from "../status/slice-store.js";
 const logger = createLogger({ service: "test", level: "silent" });
 const unavailable = await kubernetesSkipReason();
 const unused = () => Promise.reject(new Error("not used in this test"));
-const blobs = { get: unused, put: unused, delete: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
+const blobs = { get: unused, put: unused, deleteAll: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
 const POLL = { timeout: 60_000, interval: 200 };
 
 interface Stored extends KubeObject {

@@ -26,7 +26,7 @@ const storeOn = (over: Partial<BlobStore> = {}) =>
     blobs: {
       get: (uri) => blobs.get(uri),
       put: (uri, bytes) => blobs.put(uri, bytes),
-      delete: (uri) => blobs.delete(uri),
+      deleteAll: (uris) => blobs.deleteAll(uris),
       list: (prefix) => blobs.list(prefix),
       ...over,
     },
@@ -103,6 +103,32 @@ it("deletes unneeded slices, and at the end all unreferenced ones", async () => 
   await expect.poll(() => listed(prefix)).toEqual(["0.2.x", "0.3.y", "1.1.x"]);
   store.deleteObsolete({ deleteOtherSlices: { prefix, keep: [sliceUri(prefix, "0.3.y")] } });
   await expect.poll(() => listed(prefix)).toEqual(["0.3.y"]);
+});
+
+it("deletes the obsolete slices of several writes in one request", async () => {
+  const requests: (readonly string[])[] = [];
+  const store = storeOn({ deleteAll: async (uris) => void requests.push(uris) });
+  store.deleteObsolete({ obsoleteSlices: ["file:///a/0.1.x"] });
+  store.deleteObsolete({ obsoleteSlices: ["file:///a/0.2.x", "file:///b/0.1.x"] });
+  await expect.poll(() => requests).toEqual([["file:///a/0.1.x", "file:///a/0.2.x", "file:///b/0.1.x"]]);
+  const many = Array.from({ length: 600 }, (_, index) => `file:///c/${index}`);
+  store.deleteObsolete({ obsoleteSlices: many });
+  await expect.poll(() => requests.slice(1).flat()).toEqual(many);
+  expect(Math.max(...requests.map((uris) => uris.length))).toBe(250);
+});
+
+it("goes on with deletions after one that failed", async () => {
+  const requests: (readonly string[])[] = [];
+  const store = storeOn({
+    deleteAll: async (uris) => {
+      requests.push(uris);
+      if (requests.length === 1) throw new Error("away");
+    },
+  });
+  store.deleteObsolete({ obsoleteSlices: ["file:///a/0.1.x"] });
+  await expect.poll(() => requests.length).toBe(1);
+  store.deleteObsolete({ obsoleteSlices: ["file:///a/0.2.x"] });
+  await expect.poll(() => requests).toEqual([["file:///a/0.1.x"], ["file:///a/0.2.x"]]);
 });
 
 it("deletes slices, and no data of nodes below the same prefix", async () => {

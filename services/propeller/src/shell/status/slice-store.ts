@@ -13,7 +13,7 @@ import type { ResourcePatch, SliceBlob } from "../../engine/types.js";
 import { yieldToEventLoop } from "../yield-to-event-loop.js";
 
 export interface SliceStoreOptions {
-  readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
+  readonly blobs: Pick<BlobStore, "get" | "put" | "deleteAll" | "list">;
   readonly logger: Logger;
   readonly sleep: (ms: number) => Promise<void>;
   /** Returns a number in [0, 1). */
@@ -23,8 +23,10 @@ export interface SliceStoreOptions {
 /** Maximum of concurrent requests per workflow. */
 const CONCURRENT_WRITES = 16;
 const CONCURRENT_READS = 32;
-/** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
-const CONCURRENT_DELETIONS = 4;
+/** Delay in which deletions over all workflows are collected, ms: unused slices do no harm. */
+const DELETION_DELAY_MS = 1_000;
+/** Maximum of deletions in one request to stores with batch deletes. */
+const DELETION_BATCH = 250;
 
 /** Time of encoding and sending after which the event loop runs, ms. */
 const MAX_BLOCKING_MS = 2;
@@ -50,7 +52,7 @@ async function* encodeInTurns(slices: readonly SliceBlob[]): AsyncGenerator<Enco
 /** Status slices in the blob store. */
 export class SliceStore {
   readonly #obsoleteUris: string[] = [];
-  #deletions = 0;
+  #isDeleting = false;
 
   constructor(private readonly options: SliceStoreOptions) {}
 
@@ -107,21 +109,26 @@ export class SliceStore {
 
   #enqueueDeletions(uris: readonly string[]): void {
     for (const uri of uris) this.#obsoleteUris.push(uri);
-    while (this.#deletions < CONCURRENT_DELETIONS && this.#obsoleteUris.length > 0) {
-      this.#deletions++;
-      void this.#deleteNext();
-    }
+    if (this.#isDeleting || this.#obsoleteUris.length === 0) return;
+    this.#isDeleting = true;
+    void this.#deleteInBatches();
   }
 
-  async #deleteNext(): Promise<void> {
-    for (let uri = this.#obsoleteUris.pop(); uri !== undefined; uri = this.#obsoleteUris.pop()) {
+  /**
+   * Deletes until no slice is obsolete. A request for many slices costs this process little more
+   * than one for a single slice.
+   */
+  async #deleteInBatches(): Promise<void> {
+    while (this.#obsoleteUris.length > 0) {
+      if (this.#obsoleteUris.length < DELETION_BATCH) await this.options.sleep(DELETION_DELAY_MS);
+      const uris = this.#obsoleteUris.splice(0, DELETION_BATCH);
       try {
-        await this.options.blobs.delete(uri);
+        await this.options.blobs.deleteAll(uris);
       } catch (error) {
-        this.options.logger.debug({ uri, error: String(error) }, "old slice could not be deleted; it is kept");
+        this.options.logger.debug({ slices: uris.length, error: String(error) }, "old slices could not be deleted; they are kept");
       }
     }
-    this.#deletions--;
+    this.#isDeleting = false;
   }
 }
 
