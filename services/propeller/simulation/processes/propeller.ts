@@ -237,7 +237,7 @@ export class Propeller implements ExecutionWorker {
    */
   #queueWrite(active: Active): void {
     const { random, host } = this.options;
-    if (!active.io.wantsWrite(this.#now)) return;
+    if (!active.io.wantsWrite(this.#now, random.chance(0.3))) return;
     if (random.chance(0.5)) return this.#write(active);
     host.life?.after(random.between(0, 20), () => {
       if (this.#active === active && host.holdsLease()) this.#write(active);

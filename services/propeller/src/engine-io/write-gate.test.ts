@@ -9,12 +9,13 @@ class Run {
   terminal = false;
   isFinalizing = false;
   phase: number = WorkflowPhase.Running;
+  blobs: readonly object[] = [];
   #taken = 0;
 
   takeStatusPatch(): object | undefined {
     if (this.#taken === this.revision) return undefined;
     this.#taken = this.revision;
-    return { status: {} };
+    return { status: {}, blobs: this.blobs };
   }
 }
 
@@ -90,6 +91,35 @@ test("a change with a task request and the end of a run are written at once", ()
   run.terminal = true;
   change("publish");
   expect(io.nextWrite(103)).toBeDefined();
+});
+
+/** A run whose last write took from 1,000 ms to `end`, and a request that waits for the next. */
+function waitingAfterWrite(blobs: readonly object[], end: number) {
+  const { run, io, change, written } = fixture();
+  run.blobs = blobs;
+  change();
+  io.nextWrite(1_000);
+  written(end);
+  change("sendTaskRequest");
+  return { io, change };
+}
+
+test.each([
+  { durationMs: 30, pauseMs: 60 },
+  { durationMs: 500, pauseMs: 200 },
+])("beside other executions requests wait $pauseMs ms after a write with slices of $durationMs ms", ({ durationMs, pauseMs }) => {
+  const end = 1_000 + durationMs;
+  const { io, change } = waitingAfterWrite([{}], end);
+  expect(io.wantsWrite(end)).toBe(true);
+  expect(io.nextWriteAt).toBe(end + pauseMs);
+  expect([io.wantsWrite(end + pauseMs - 1, true), io.wantsWrite(end + pauseMs, true)]).toEqual([false, true]);
+  for (let more = 1; more < 1_000; more++) change("sendTaskRequest");
+  expect(io.wantsWrite(end, true)).toBe(true);
+});
+
+test("beside other executions requests do not wait after a write without slices", () => {
+  const { io } = waitingAfterWrite([], 1_030);
+  expect(io.wantsWrite(1_030, true)).toBe(true);
 });
 
 test("the number of deferred effects is bounded, and a clock that is set back delays no write", () => {

@@ -47,6 +47,14 @@ const MAX_PAUSE_MS = 1_000;
  * that the deletion completes.
  */
 const FINAL_WRITE_DELAY_MS = 3_000;
+/**
+ * Pause before a write that effects wait for, as a multiple of the duration of the last one: beside
+ * other executions, when that one wrote slices. Slices cost this process a request each, however few
+ * of their nodes have changed.
+ */
+const PAUSE_PER_SLICE_WRITE = 2;
+/** Maximum of that pause, ms. */
+const MAX_SLICE_PAUSE_MS = 200;
 /** Maximum of effects that wait for a write; more start one at once. */
 const MAX_DEFERRED = 1_000;
 
@@ -66,7 +74,7 @@ export class WriteGate {
   /** Deferred effects that the execution waits for. */
   #urgentCount = 0;
   #writeStartedAt = 0;
-  #coalescing: { readonly from: number; readonly until: number };
+  #coalescing: { readonly from: number; readonly until: number; readonly urgentUntil: number };
 
   /**
    * `now`, ms: the first write of a loaded run may be delayed too, so that a run which soon ends is
@@ -79,7 +87,7 @@ export class WriteGate {
   ) {
     this.#durable = run.revision;
     this.#stored = stored;
-    this.#coalescing = { from: now, until: now + COALESCE_MS };
+    this.#coalescing = { from: now, until: now + COALESCE_MS, urgentUntil: now };
   }
 
   /** Returns the effects that may run now; the others wait until their revision is durable. */
@@ -94,9 +102,14 @@ export class WriteGate {
     return now;
   }
 
-  /** True when `nextWrite` returns a write at `now` (ms). */
-  wantsWrite(now: number): boolean {
-    return this.#writing === undefined && this.#isDirty && !this.#isCoalescing(now);
+  /**
+   * True when a write may start at `now` (ms).
+   *
+   * @param isContended true when other executions need this process too; a write with slices then
+   *   waits longer
+   */
+  wantsWrite(now: number, isContended = false): boolean {
+    return this.#writing === undefined && this.#isDirty && !this.#isCoalescing(now, isContended);
   }
 
   /**
@@ -118,7 +131,8 @@ export class WriteGate {
    * or none is pending.
    */
   get nextWriteAt(): number | undefined {
-    return this.#writing === undefined && this.#isDirty ? this.#coalescesUntil : undefined;
+    if (this.#writing !== undefined || !this.#isDirty) return undefined;
+    return this.#urgentCount > 0 ? this.#coalescing.urgentUntil : this.#coalescesUntil;
   }
 
   get #coalescesUntil(): number {
@@ -130,8 +144,10 @@ export class WriteGate {
   }
 
   /** Ignores the pause when the clock went backwards. */
-  #isCoalescing(now: number): boolean {
-    return now >= this.#coalescing.from && now < this.#coalescesUntil && this.#urgentCount === 0 && this.#deferred.length < MAX_DEFERRED;
+  #isCoalescing(now: number, isContended: boolean): boolean {
+    if (now < this.#coalescing.from || this.#deferred.length >= MAX_DEFERRED) return false;
+    if (this.#urgentCount > 0) return isContended && now < this.#coalescing.urgentUntil;
+    return now < this.#coalescesUntil;
   }
 
   #isUrgent({ kind }: Effect): boolean {
@@ -152,7 +168,11 @@ export class WriteGate {
     const released = this.#deferred.filter((effect) => revisionToAwait(effect) <= write.revision);
     this.#deferred = this.#deferred.filter((effect) => revisionToAwait(effect) > write.revision);
     this.#urgentCount = this.#deferred.filter((effect) => this.#isUrgent(effect)).length;
-    this.#coalescing = { from: now, until: now + pauseAfter(now - this.#writeStartedAt) };
+    // Clocks may have been set back.
+    const durationMs = Math.max(0, now - this.#writeStartedAt);
+    const hasSlices = write.patch.blobs !== undefined && write.patch.blobs.length > 0;
+    const urgentPauseMs = hasSlices ? Math.min(PAUSE_PER_SLICE_WRITE * durationMs, MAX_SLICE_PAUSE_MS) : 0;
+    this.#coalescing = { from: now, until: now + pauseAfter(durationMs), urgentUntil: now + urgentPauseMs };
     return { revision: write.revision, released };
   }
 
@@ -181,10 +201,9 @@ export class WriteGate {
   }
 }
 
-/** Returns the pause after a write of that duration, ms; clocks may have been set back. */
+/** Returns the pause after a write of that duration, ms. */
 function pauseAfter(durationMs: number): number {
-  const duration = Math.max(0, durationMs);
-  return Math.min(PAUSE_PER_WRITE * duration, Math.max(duration, MAX_PAUSE_MS)) + COALESCE_MS;
+  return Math.min(PAUSE_PER_WRITE * durationMs, Math.max(durationMs, MAX_PAUSE_MS)) + COALESCE_MS;
 }
 
 function revisionToAwait(effect: Effect): number {

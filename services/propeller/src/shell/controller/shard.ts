@@ -410,7 +410,7 @@ export class Shard {
 
   /** Starts a pending write and schedules the next timer. */
   #scheduleWriteAndTimers(key: string, active: ActiveRun): void {
-    if (!active.writeQueued && active.gate.wantsWrite(this.options.now())) {
+    if (!active.writeQueued && active.gate.wantsWrite(this.options.now(), this.options.queue.isContended(key))) {
       active.writeQueued = true;
       const writing = this.options.writes
         .run(() => this.#write(key, active))
@@ -422,7 +422,8 @@ export class Shard {
     if (active.inbox.length > 0) this.options.queue.add(key);
     if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
     const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
-    const { nextWriteAt = Number.POSITIVE_INFINITY } = active.gate;
+    // A queued write needs no timer.
+    const { nextWriteAt = Number.POSITIVE_INFINITY } = active.writeQueued ? {} : active.gate;
     this.options.queue.rescheduleAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
   }
 
