@@ -49,8 +49,8 @@ const MAX_PAUSE_MS = 1_000;
 const FINAL_WRITE_DELAY_MS = 3_000;
 /**
  * Pause before a write that effects wait for, as a multiple of the duration of the last one: beside
- * other executions, when that one wrote slices. Slices cost this process a request each, however few
- * of their nodes have changed.
+ * other executions, when that one wrote slices. Each slice costs this process a request, however
+ * few of its nodes have changed.
  */
 const PAUSE_PER_SLICE_WRITE = 2;
 /** Maximum of that pause, ms. */

@@ -1,6 +1,6 @@
 import { Semaphore } from "@flyte-ts/async";
 import type { CallResult, Call, CallKind, CallOf, ValueOf } from "../../engine/calls/call.js";
-import { TurnLimiter } from "./turn-limiter.js";
+import { StartLimiter } from "./start-limiter.js";
 
 /** Executes calls of one kind. A rejection counts as a transient error. */
 export type CallHandler<K extends CallKind> = (question: CallOf<K>, execution: string) => Promise<CallResult<ValueOf<K>>>;
@@ -17,7 +17,7 @@ const STARTS_PER_TURN = 8;
  */
 export function limitConcurrency<H extends Partial<CallHandlers>>(concurrency: number, handlers: H): H {
   const semaphore = new Semaphore(concurrency);
-  const starts = new TurnLimiter(STARTS_PER_TURN);
+  const starts = new StartLimiter(STARTS_PER_TURN);
   const limit = (handler: CallHandler<CallKind>): CallHandler<CallKind> => {
     return (question, execution) => semaphore.run(() => starts.run(() => handler(question, execution)), execution);
   };

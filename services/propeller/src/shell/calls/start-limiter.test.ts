@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { TurnLimiter } from "./turn-limiter.js";
+import { StartLimiter } from "./start-limiter.js";
 
 test("tasks start in order, at most the limit in one turn of the event loop", async () => {
-  const limiter = new TurnLimiter(2);
+  const limiter = new StartLimiter(2);
   const started: number[] = [];
   const all = Promise.all([0, 1, 2, 3, 4].map((task) => limiter.run(async () => started.push(task))));
   const byTurn: number[][] = [];
@@ -16,7 +16,7 @@ test("tasks start in order, at most the limit in one turn of the event loop", as
 });
 
 test("a task that comes while others wait does not overtake them", async () => {
-  const limiter = new TurnLimiter(1);
+  const limiter = new StartLimiter(1);
   const started: string[] = [];
   const start = (task: string) => limiter.run(async () => void started.push(task));
   const early = [start("a"), start("b"), start("c")];
@@ -28,7 +28,7 @@ test("a task that comes while others wait does not overtake them", async () => {
 });
 
 test("a failed task frees its place", async () => {
-  const limiter = new TurnLimiter(1);
+  const limiter = new StartLimiter(1);
   await expect(limiter.run(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
   await expect(limiter.run(() => Promise.resolve("done"))).resolves.toBe("done");
 });

@@ -2,7 +2,7 @@
  * Limits the tasks that start in one turn of the event loop. Answers that arrive together would
  * otherwise start as many calls before the messages of other executions are read.
  */
-export class TurnLimiter {
+export class StartLimiter {
   #left: number;
   readonly #waiting: (() => void)[] = [];
   #isScheduled = false;
