@@ -57,7 +57,10 @@ export class EndRepeatChecker {
   }
 }
 
-/** Facts in which a republished end differs from the first: admin records whichever arrives. */
+/**
+ * Lists the facts in which a republished end differs from the first. They must not: admin records
+ * the one that arrives first.
+ */
 function differing(first: ObservedEnd, again: ObservedEnd): string[] {
   const [one, other] = [factsOf(first), factsOf(again)];
   return Object.keys(one).filter((fact) => one[fact] !== other[fact]);

@@ -26,7 +26,7 @@ export async function checkTypes(root: string, signal?: AbortSignal): Promise<Ty
   const child = spawn(process.execPath, [compiler, "--project", config, ...flags], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    // The compiler may be a child of its program: both are of one group.
+    // A process group of its own: `tsc` may start the compiler as a child, and both must end.
     detached: true,
   });
   const end = () => endGroup(child);

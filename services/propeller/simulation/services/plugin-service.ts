@@ -45,8 +45,8 @@ const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
 };
 
 /**
- * A plugin service by the protocol: it reconciles, loses its memory at its end, and then knows only
- * the pods.
+ * Simulates a plugin service that follows the task protocol. A restart loses its memory; it then
+ * reconciles from the pods alone.
  */
 export class PluginService {
   #memory = new Map<string, AttemptRecord>();

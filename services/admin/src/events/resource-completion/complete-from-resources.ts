@@ -31,7 +31,7 @@ async function isCompleted(
   } catch (error) {
     deps.logger.warn(
       { execution: about, error: String(error) },
-      "terminal phases of nodes cannot be read from the execution's resource now",
+      "cannot read the terminal phases of nodes from the execution's resource; trying again later",
     );
     return false;
   }

@@ -27,7 +27,10 @@ export function drawGroups(context: DrawContext, frame: Frame): void {
   context.globalAlpha = 1;
 }
 
-/** Returns the colours of a group: its members that end well, or badly, ended in its own way. */
+/**
+ * Returns the colours in which the members of a group are drawn. The group's state says how they
+ * ended: its successes were cached or skipped, or its failures were aborted.
+ */
 function coloursOf({ bars, colours }: Frame, place: number): TimelineColours {
   const state = NODE_STATES[bars.state[place - bars.from] as number];
   if (state === "cached" || state === "skipped") return { ...colours, states: { ...colours.states, succeeded: colours.states[state] } };
