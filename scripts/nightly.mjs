@@ -57,8 +57,7 @@ const PARTS = {
     files: ["conformance/src/examples/plugins.test.ts", "conformance/src/plugins/task-types"],
     environment: { PLUGIN_EXAMPLES: "full", TASK_TYPES: "full" },
   },
-  // Builds the training operator and KubeRay from their Go modules, and installs PySpark, which
-  // needs Java.
+  // Installs PySpark, which needs Java.
   operators: {
     files: ["services/plugins/operator/src/integration", "services/plugins/pod/src/load.integration.test.ts"],
     environment: { OPERATORS: "full", OPERATOR_KILLS: "20" },

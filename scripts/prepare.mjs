@@ -89,14 +89,15 @@ export async function ensureBuilt() {
 }
 
 /**
- * Builds the servers of a real Kubernetes API, and Helm, before tests run, so that no test waits
- * minutes for them. Builds are cached.
+ * Builds the servers of a real Kubernetes API, Helm and operators before tests run, so that no test
+ * waits minutes for them. Builds are cached.
  */
 export async function ensureKubernetes() {
-  const program = `import { findHelm } from "@flyte-ts/test-servers";
+  const program = `import { findHelm, findRayOperator, findTrainingOperator } from "@flyte-ts/test-servers";
     import { kubernetesSkipReason } from "@flyte-ts/testing";
-    if ((await kubernetesSkipReason()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
-  await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
+    const programs = (await kubernetesSkipReason()) === undefined ? [findHelm, findTrainingOperator, findRayOperator] : [];
+    for (const find of programs) await find().catch((error) => console.error(error.message));`;
+  await step("servers of a real Kubernetes API, Helm and operators (built once, up to fifteen minutes)", () =>
     run(nodeProgram(), ["--input-type=module", "--eval", program]),
   );
 }

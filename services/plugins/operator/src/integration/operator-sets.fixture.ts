@@ -29,12 +29,15 @@ export interface OperatorSet {
   start(cluster: TestCluster): Promise<() => Promise<unknown>>;
 }
 
-/** Builds operators that are not built yet, which takes minutes. */
-const install = process.env["OPERATORS"] === "full";
+/** True: PySpark is installed, and Spark jobs are submitted by it. */
+const installsPySpark = process.env["OPERATORS"] === "full";
 const onProgress = (what: string) => void process.stderr.write(`building ${what} (once, takes minutes) …\n`);
 const watchdog = testWatchdog();
 
-/** Finds the operators that this machine has, or may install; prints why others are skipped. */
+/**
+ * Finds the operators that this machine has or can build, which takes minutes once; prints why
+ * others are skipped.
+ */
 export async function findOperatorSets(): Promise<OperatorSet[]> {
   const found = await Promise.allSettled([training(), ray(), dask(), spark()]);
   for (const each of found) if (each.status === "rejected") process.stderr.write(`skipped: ${(each.reason as Error).message}\n`);
@@ -42,7 +45,7 @@ export async function findOperatorSets(): Promise<OperatorSet[]> {
 }
 
 async function training(): Promise<OperatorSet> {
-  await findTrainingOperator({ install, onProgress });
+  await findTrainingOperator({ onProgress });
   return {
     title: "the training operator",
     taskTypes: ["pytorch", "tensorflow", "mpi"],
@@ -53,7 +56,7 @@ async function training(): Promise<OperatorSet> {
 }
 
 async function ray(): Promise<OperatorSet> {
-  await findRayOperator({ install, onProgress });
+  await findRayOperator({ onProgress });
   return {
     title: "KubeRay",
     taskTypes: ["ray"],
@@ -75,9 +78,9 @@ async function dask(): Promise<OperatorSet> {
   };
 }
 
-/** With the real `spark-submit` if heavy packages may be installed. */
+/** Uses the real `spark-submit` if PySpark may be installed. */
 async function spark(): Promise<OperatorSet> {
-  const command = install ? await findSparkSubmit({ onProgress }) : undefined;
+  const command = installsPySpark ? await findSparkSubmit({ onProgress }) : undefined;
   return {
     title: command === undefined ? "a stand-in for the Spark operator" : "a Spark operator with spark-submit",
     taskTypes: ["spark"],
