@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { eagerCases } from "./eager-cases.js";
+import { echoesCases } from "./echoes-cases.js";
 import { errorsCases } from "./errors-cases.js";
 import { languagesCases } from "./languages-cases.js";
 import { type ProjectStack, startProjectStack } from "./project-stack.fixture.js";
@@ -21,6 +22,9 @@ describe("registration", () => {
 });
 describe("errors of tasks", () => {
   errorsCases(running);
+});
+describe("tasks that the engine executes", () => {
+  echoesCases(running);
 });
 describe("eager tasks", () => {
   eagerCases(running);
