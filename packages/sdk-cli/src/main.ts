@@ -52,9 +52,12 @@ const UNAVAILABLE = 14;
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "RpcError" && "code" in error && error.code === UNAVAILABLE)
-    return `the API cannot be reached; --endpoint or FLYTE_PLATFORM_URL names it: ${error.message}`;
+    return `the API cannot be reached; --endpoint or FLYTE_PLATFORM_URL names it: ${reasonOf(error.message)}`;
   return USER_ERRORS.includes(error.name) ? error.message : (error.stack ?? error.message);
 }
+
+/** Returns the reason in a message of the gRPC client, which wraps it in remarks of its own. */
+const reasonOf = (message: string): string => /Last error: (?:Error: )?(.*?)\. Resolution note: *$/s.exec(message)?.[1] ?? message;
 
 // Node 22 warns about functions that later versions keep.
 process.removeAllListeners("warning");

@@ -20,10 +20,7 @@ export async function runInProcess(
       log: (level, message, fields = {}) =>
         print(`${level} ${message}${Object.keys(fields).length === 0 ? "" : ` ${formatValue(fields)}`}`),
       answerGate: askInTerminal,
-      onNode: ({ id, entity, phase, attempts, cached, milliseconds }) => {
-        const notes = [attempts > 1 ? `${attempts} attempts` : "", cached ? "cached" : ""].filter((note) => note !== "");
-        print(`${id.padEnd(16)} ${phase.padEnd(10)} ${entity}  ${Math.round(milliseconds)} ms ${notes.join(", ")}`.trimEnd());
-      },
+      onNode: (node) => print(describeNode(node)),
     });
     for (const line of formatOutputs(definition, outputs)) print(line);
     return 0;
@@ -31,6 +28,16 @@ export async function runInProcess(
     process.stderr.write(`${describeFailure(error)}\n`);
     return 1;
   }
+}
+
+/** Describes a node that has ended, in one line. */
+function describeNode({ id, entity, phase, attempts, items, cached, milliseconds }: RuntimeModule.NodeRecord): string {
+  const notes = [
+    items === undefined ? [] : [items === 1 ? "1 item" : `${items} items`],
+    attempts > (items ?? 1) && attempts > 1 ? [`${attempts} attempts`] : [],
+    cached ? ["cached"] : [],
+  ].flat();
+  return `${id.padEnd(16)} ${phase.padEnd(10)} ${entity}  ${Math.round(milliseconds)} ms ${notes.join(", ")}`.trimEnd();
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -29,7 +29,7 @@ export async function runArray(runner: EntityRunner, array: ArrayNode, { definit
     const ends = await runItems(runner, array, { definition, run }, count);
     const outputs = gathered(definition, ends, isTolerant(array));
     const attempts = ends.reduce((sum, end) => sum + ("attempts" in end ? end.attempts : 1), 0);
-    runner.record(place, { ...shared, outputs: {}, attempts, phase: "SUCCEEDED", milliseconds: performance.now() - started });
+    runner.record(place, { ...shared, outputs: {}, items: count, attempts, phase: "SUCCEEDED", milliseconds: performance.now() - started });
     return outputs;
   } catch (error) {
     runner.record(place, { ...shared, outputs: {}, attempts: 1, phase: "FAILED", milliseconds: performance.now() - started });

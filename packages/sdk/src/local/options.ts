@@ -50,7 +50,10 @@ export interface NodeRecord {
   readonly kind: "task" | "workflow" | "launchplan" | "branch" | "gate" | "array";
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly outputs: Readonly<Record<string, unknown>>;
+  /** Attempts; of a map those of all items. */
   readonly attempts: number;
+  /** Items of a map. */
+  readonly items?: number;
   readonly phase: NodePhase;
   readonly cached: boolean;
   readonly milliseconds: number;
