@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startBrowser, watchCalls } from "../fixtures/console-browser.fixture.js";
 import { programCredentials, runAccounts } from "../fixtures/accounts.fixture.js";
 import { startConsoleStack } from "../fixtures/console-stack.fixture.js";
+import { TARGET } from "../../stack/shell-tasks.js";
 import { type ConsoleRecorder, recordConsole, type RecordedConsole, serveRecording } from "./answers.fixture.js";
 import { comparePicture, writeReference } from "./compare.fixture.js";
 import { fillProject } from "./executions.fixture.js";
@@ -23,6 +24,8 @@ const VIEWPORTS = [
   { width: 1440, height: 900 },
   { width: 390, height: 844 },
 ] as const;
+/** Call of the list of executions some seconds after it is opened: a busy machine takes longer for its picture. */
+const NEWEST_EXECUTIONS = `/api/v1/executions/${TARGET.project}/${TARGET.domain}?limit=30&sort_by.key=created_at&sort_by.direction=DESCENDING`;
 const chromium = findChromium();
 
 describe.runIf(chromium !== undefined)("pages of the console look as before", () => {
@@ -75,6 +78,7 @@ async function record(browser: Browser): Promise<void> {
     const headers = async () => ({ ...(await programCredentials(stack).metadata?.()) });
     recorder = await recordConsole({ upstream: `http://localhost:${stack.api}`, headers, atMs: Math.ceil(Date.now() / 1_000) * 1_000 });
     for (const viewport of VIEWPORTS) await takePictures(browser, { viewport, ...recorder }, () => Promise.resolve());
+    await fetch(`${recorder.origin}${NEWEST_EXECUTIONS}`);
     recorder.write();
   } finally {
     await recorder?.close();
