@@ -9,6 +9,8 @@ const chromium = findChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const THEMES = ["light", "dark"] as const;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
+/** Widths of an element's content and of what it shows of it. */
+type Widths = Readonly<Record<"scrollWidth" | "clientWidth", number>>;
 /** Time of one step, for machines with little to spare. */
 const STEP_MS = 120_000;
 
@@ -64,6 +66,8 @@ describe.runIf(chromium !== undefined)("the console's pages of a project as a wh
   test("an approval and a failure are settled at home", async () => {
     await console.journey(async ({ page, open }) => {
       await open(SCOPE);
+      const question = page.getByText("waits for approval");
+      expect(await question.evaluate((title: Widths) => title.scrollWidth - title.clientWidth)).toBe(0);
       await page.getByRole("button", { name: "Approve go-on" }).click();
       await page.getByText("Approved go-on of release").waitFor();
       await page.getByRole("button", { name: "Approve go-on" }).waitFor({ state: "detached" });
