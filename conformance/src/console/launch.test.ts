@@ -131,7 +131,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
     await journey(async ({ page, open, expectSound }) => {
       await open(`${SCOPE}/executions/asks?tab=timeline`);
       const row = (name: RegExp) => page.getByRole("treegrid").getByRole("row", { name });
-      await row(/n0/).click();
+      await row(/title signal · n0/).click();
       await page.getByRole("region", { name: "Question title" }).waitFor();
       await input(page, "title").fill("Report");
       // Besides the page and the node: rights, signals and the workflow.

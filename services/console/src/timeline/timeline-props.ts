@@ -1,14 +1,18 @@
 import type { ReactNode } from "react";
 import type { NodeTableClient } from "../node-table/node-table-client.js";
 import type { OrderKind } from "../node-table/order/list-rows.js";
+import type { RowView } from "../node-table/session/protocol.js";
 import type { NodeStateName } from "../node-table/table/node-state.js";
 import type { TimelineColours } from "./canvas/draw-context.js";
+import type { RowTitle } from "./tree/row-text.js";
 
 export interface TimelineProps {
   /** Noun of a row. */
   readonly noun: "node" | "item";
   /** Table that the page has opened; the page filters it, too. */
   readonly client: NodeTableClient;
+  /** Names a row whose name the table does not have. */
+  readonly titleOf?: ((row: RowView) => RowTitle | undefined) | undefined;
   readonly colours: TimelineColours;
   /** Shape and colour of a state, without its word. */
   readonly mark: (state: NodeStateName) => ReactNode;

@@ -11,7 +11,7 @@ import { NodeTree } from "./tree/node-tree.js";
 
 /** Nodes of an execution: their tree, and beside it when each was queued and ran. */
 export function Timeline(props: TimelineProps) {
-  const { noun, client, colours, mark, formatDuration, order, onOrder, selected } = props;
+  const { noun, client, titleOf, colours, mark, formatDuration, order, onOrder, selected } = props;
   const [isTraced, setTraced] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -48,6 +48,7 @@ export function Timeline(props: TimelineProps) {
         label={noun === "item" ? "Items" : "Nodes"}
         count={state.rows}
         rows={state.shownRows}
+        titleOf={titleOf}
         scroller={scroller}
         selected={selected}
         current={state.current}

@@ -4,7 +4,7 @@ import type { RowView } from "../../node-table/session/protocol.js";
 import type { NodeStateName } from "../../node-table/table/node-state.js";
 import { ROW_PX } from "../canvas/row-viewport.js";
 import styles from "./node-tree.module.css";
-import { rowFigure, rowWords, type RowWordOptions } from "./row-text.js";
+import { rowFigure, type RowTitle, rowWords, type RowWordOptions } from "./row-text.js";
 import { actOfKey } from "./tree-keys.js";
 import { TreeRow } from "./tree-row.js";
 
@@ -17,6 +17,8 @@ export interface NodeTreeProps extends RowWordOptions {
   readonly count: number;
   /** Rows that are loaded, in their order and without gaps. */
   readonly rows: readonly RowView[];
+  /** Names a row whose name the table does not have. */
+  readonly titleOf?: ((row: RowView) => RowTitle | undefined) | undefined;
   /** Element that scrolls. */
   readonly scroller: RefObject<HTMLDivElement | null>;
   /** Id of the selected node; undefined for none. */
@@ -39,7 +41,7 @@ export interface NodeTreeProps extends RowWordOptions {
 export function NodeTree(props: NodeTreeProps) {
   // The virtualizer is one object that changes: React Compiler must not memoize what it returns.
   "use no memo";
-  const { label, count, rows, scroller, selected, current, mark, durationText, nowMs, timeText } = props;
+  const { label, count, rows, scroller, titleOf, selected, current, mark, durationText, nowMs, timeText } = props;
   const { onCurrent, onSelect, onExpand, onScroll } = props;
   const prefix = useId();
   const virtualizer = useVirtualizer({
@@ -86,6 +88,7 @@ export function NodeTree(props: NodeTreeProps) {
               <TreeRow
                 key={row.id}
                 row={row}
+                title={titleOf?.(row)}
                 noun={label.toLowerCase()}
                 elementId={`${prefix}${index}`}
                 topPx={start}

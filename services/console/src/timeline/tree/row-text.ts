@@ -30,26 +30,36 @@ function countWords(count: number, name: string): string {
   return `${count} ${name}${count === 1 ? "" : "s"}`;
 }
 
-/** Names a row: its task's last part, else the node's id; a group by number and state. */
-export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView): string {
-  if (isGroup) return `${formatCount(count)} ${state}`;
-  return taskTitle(task) || specId || nodeId;
+/** Name and kind of a node that the table does not have, such as those of a gate's signal. */
+export interface RowTitle {
+  readonly name: string;
+  readonly kind: string;
 }
 
-/**
- * Says beside the name what kind of node a row is; of a task, its id, if that is not the name.
- * `noun` names the members of groups.
- */
-export function rowKind(row: RowView, noun = "nodes"): string {
+/** Names a row: its title, its task's last part, else the node's id; a group by number and state. */
+export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView, title?: RowTitle): string {
+  if (isGroup) return `${formatCount(count)} ${state}`;
+  return title?.name || taskTitle(task) || specId || nodeId;
+}
+
+export interface RowKindOptions {
+  /** Noun of the members of groups; default `nodes`. */
+  readonly noun?: string | undefined;
+  readonly title?: RowTitle | undefined;
+}
+
+/** Says beside the name what kind of node a row is, and its id, if that is not the name. */
+export function rowKind(row: RowView, { noun = "nodes", title }: RowKindOptions = {}): string {
   const { isGroup, flags, count, state, task, specId, nodeId } = row;
   if (isGroup) return noun;
+  const id = specId || nodeId;
+  if (title !== undefined) return title.name === id ? title.kind : `${title.kind} · ${id}`;
   const children = count === 0 ? "" : ` · ${countOf(count, "node", "nodes")}`;
   if ((flags & NodeFlag.dynamic) !== 0) return `dynamic${children}`;
   if ((flags & NodeFlag.array) !== 0) return `map${children}`;
   if ((flags & NodeFlag.launches) !== 0) return "launch plan";
   if (state === "waiting") return "gate";
   if (count > 0) return countOf(count, "node", "nodes");
-  const id = specId || nodeId;
   return task === "" || id === rowName(row) ? "" : id;
 }
 

@@ -2,12 +2,14 @@ import type { ReactNode } from "react";
 import type { RowView } from "../../node-table/session/protocol.js";
 import type { NodeStateName } from "../../node-table/table/node-state.js";
 import styles from "./node-tree.module.css";
-import { rowKind, rowName } from "./row-text.js";
+import { rowKind, rowName, type RowTitle } from "./row-text.js";
 
 export interface TreeRowProps {
   readonly row: RowView;
   /** Noun of the members of groups. */
   readonly noun: string;
+  /** Name that the table does not have. */
+  readonly title: RowTitle | undefined;
   /** Id of the element, which the tree names as its active descendant. */
   readonly elementId: string;
   readonly topPx: number;
@@ -23,8 +25,9 @@ export interface TreeRowProps {
 }
 
 /** Row of the tree: opens, or selects its node, wherever it is clicked. */
-export function TreeRow({ row, noun, elementId, topPx, isSelected, isCurrent, mark, words, figure, onSelect, onExpand }: TreeRowProps) {
-  const kind = rowKind(row, noun);
+export function TreeRow(props: TreeRowProps) {
+  const { row, noun, title, elementId, topPx, isSelected, isCurrent, mark, words, figure, onSelect, onExpand } = props;
+  const kind = rowKind(row, { noun, title });
   return (
     <div
       role="row"
@@ -60,7 +63,7 @@ export function TreeRow({ row, noun, elementId, topPx, isSelected, isCurrent, ma
           {mark(row.state)}
         </span>
         <span className={styles["title"]} title={row.nodeId}>
-          {rowName(row)} {kind !== "" && <small>{kind}</small>}
+          {rowName(row, title)} {kind !== "" && <small>{kind}</small>}
           {row.attempts > 1 && (
             <small className={styles["attempt"]} aria-hidden="true">
               {" "}

@@ -4,6 +4,7 @@ import { classes } from "../../../control/classes.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import type { ExecutionSearch } from "../../../route/execution-search.js";
 import { useStore } from "../../../app/use-store.js";
+import { useGateTitles } from "../gate/use-gate-titles.js";
 import { NodePane } from "../lazy-views.js";
 import { markComplete, markFirstRows, markPage } from "./page-marks.js";
 import styles from "./timeline-tab.module.css";
@@ -20,6 +21,7 @@ interface TimelineTabProps {
 export function TimelineTab({ executionKey, client, search, onChange }: TimelineTabProps) {
   const { node } = search;
   const rows = useStore(client.shown)?.rows ?? [];
+  const titleOf = useGateTitles(executionKey, rows);
   const row = rows.find(({ nodeId }) => nodeId === node);
   const version = row === undefined ? 0 : row.phase * 256 + row.attempts;
   const hasRows = rows.length > 0;
@@ -34,7 +36,7 @@ export function TimelineTab({ executionKey, client, search, onChange }: Timeline
   const select = (id: string): void => onChange({ node: id, attempt: "", item: "" });
   return (
     <div className={node === "" ? styles.whole : classes(styles.split, search.pane !== "" && styles.wide)}>
-      <TimelineView noun="node" client={client} selected={node} onSelect={select} />
+      <TimelineView noun="node" client={client} titleOf={titleOf} selected={node} onSelect={select} />
       <Suspense>
         {node !== "" && <NodePane executionKey={executionKey} node={node} version={version} search={search} onChange={onChange} />}
       </Suspense>

@@ -11,6 +11,7 @@ import { useApp, usePreferences } from "../../../app/app.js";
 import { useTokenColours } from "../../../theme/token-colours.js";
 import { useStore } from "../../../app/use-store.js";
 import { Timeline } from "../../../timeline/timeline.js";
+import type { TimelineProps } from "../../../timeline/timeline-props.js";
 import { TIMELINE_TOKENS, timelineColours } from "./timeline-colours.js";
 
 const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
@@ -24,7 +25,7 @@ const LOOKS: Readonly<Record<NodeStateName, PhaseLook>> = {
   skipped: { kind: "wait", word: "Skipped", terminal: true },
 };
 
-interface TimelineViewProps {
+interface TimelineViewProps extends Pick<TimelineProps, "titleOf"> {
   /** Noun of a row. */
   readonly noun: "node" | "item";
   readonly client: NodeTableClient;
@@ -34,7 +35,7 @@ interface TimelineViewProps {
 }
 
 /** Nodes of an execution, or items of an array node, over time. */
-export function TimelineView({ noun, client, selected, onSelect }: TimelineViewProps) {
+export function TimelineView({ noun, client, titleOf, selected, onSelect }: TimelineViewProps) {
   const { clock } = useApp();
   const { zone } = usePreferences();
   const [order, setOrder] = useState<OrderKind>("tree");
@@ -45,6 +46,7 @@ export function TimelineView({ noun, client, selected, onSelect }: TimelineViewP
     <Timeline
       noun={noun}
       client={client}
+      titleOf={titleOf}
       colours={timelineColours(colours)}
       mark={stateMark}
       formatTime={(timeMs, stepMs) => (stepMs === undefined ? formatTime(timeMs, clock.now(), zone) : formatTick(timeMs, stepMs, zone))}
