@@ -30,9 +30,6 @@ export interface SeenPod {
   readonly status: { readonly phase: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** Label selector of the idle pods of a mode. */
-export const idleSelector = (mode: Mode): string => `flyte.org/warm=idle,${mode === "reused" ? "" : "!"}flyte.org/warm-mode`;
-
 export interface EndedRun {
   readonly name: string;
   readonly phase: string;
@@ -57,6 +54,8 @@ export class WarmNode {
   static async start(environment: Readonly<Record<string, string>>): Promise<WarmNode> {
     const settings = { FLYTE_TS_PLUGIN_POD_WARMPODS__ENABLED: "true", ...environment };
     const node = new WarmNode(await startOn(process.env["WARM_NODE"], settings));
+    // Those of an earlier run belong to other kinds, which look the same.
+    node.kubectl("delete", "pods", "-l", "flyte.org/warm", "--ignore-not-found", "--grace-period=1");
     runPython({ stack: node.stack, folder: WORKFLOWS }, "pyflyte", ["register", "--version", "v1", WORKFLOWS]);
     return node;
   }
@@ -100,21 +99,35 @@ export class WarmNode {
     return (JSON.parse(this.kubectl("get", "pods", ...selected, "-o", "json")) as { items: SeenPod[] }).items;
   }
 
-  /** Waits until a pod of the mode is idle and ready. Resolves to its name. */
-  async idlePod(mode: Mode, not: readonly string[] = []): Promise<string> {
+  /**
+   * Waits until one pod of the mode is ready for the next attempt, and deletes the others. Resolves
+   * to its name.
+   *
+   * @param expected a pod that is awaited while it runs; another one takes its place otherwise
+   */
+  async onlyIdlePod(mode: Mode, expected?: string): Promise<string> {
     for (let waited = 0; ; waited += POLL_MS) {
-      const ready = this.pods(idleSelector(mode)).find(
-        ({ metadata, status }) =>
-          metadata.deletionTimestamp === undefined &&
-          !not.includes(metadata.name) &&
-          status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True"),
-      );
-      if (ready !== undefined) return ready.metadata.name;
+      const pods = this.pods().filter(isRunning);
+      const idle = pods.filter(({ metadata: { labels } }) => labels?.["flyte.org/warm"] === "idle" && modeOf(labels) === mode);
+      const awaited = pods.find(({ metadata }) => metadata.name === expected);
+      const chosen = awaited ?? idle.find(isReady);
+      const others = idle.filter((pod) => pod !== chosen).map(({ metadata }) => metadata.name);
+      if (chosen !== undefined && others.length > 0)
+        this.kubectl("delete", "pods", ...others, "--wait=false", "--ignore-not-found", "--grace-period=1");
+      else if (chosen !== undefined && idle.includes(chosen) && isReady(chosen)) return chosen.metadata.name;
       if (waited > TIMEOUT_MS) throw new Error(`no pod became idle:\n${this.kubectl("get", "pods", "-L", "flyte.org/warm,execution-id")}`);
       await sleep(POLL_MS);
     }
   }
 }
+
+const isRunning = ({ metadata, status }: SeenPod): boolean =>
+  metadata.deletionTimestamp === undefined && status.phase !== "Succeeded" && status.phase !== "Failed";
+
+const isReady = ({ status }: SeenPod): boolean =>
+  status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
+
+const modeOf = (labels: SeenPod["metadata"]["labels"]): Mode => (labels?.["flyte.org/warm-mode"] === "reused" ? "reused" : "prewarmed");
 
 async function startOn(running: string | undefined, environment: Readonly<Record<string, string>>): Promise<StackOnNode> {
   if (running === undefined) return startStackOnNode({ environment });
