@@ -18,10 +18,15 @@ const workflow = {
   closure: { compiledWorkflow: { primary: { template: { nodes: top } }, subWorkflows: [{ template: { nodes: inner } }] } },
 } as WorkflowJson;
 
+const texts = { id: "n0", nodeId: "n0", specId: "", task: "", errorCode: "", state: "waiting" } as const;
+const numbers = { phase: 2, flags: 0, attempts: 0, count: 0, queuedMs: 0, startedMs: 1, endedMs: undefined } as const;
+const places = { isGroup: false, place: 0, depth: 0, position: 1, siblings: 1, above: -1 } as const;
 const row = (given: Partial<RowView>): RowView => ({
-  ...{ id: "n0", nodeId: "n0", specId: "", task: "", errorCode: "", state: "waiting", phase: 2, flags: 0, attempts: 0, count: 0 },
-  ...{ isGroup: false, place: 0, depth: 0, position: 1, siblings: 1, above: -1, isExpanded: undefined, isCritical: false },
-  ...{ queuedMs: 0, startedMs: 1, endedMs: undefined },
+  ...texts,
+  ...numbers,
+  ...places,
+  isExpanded: undefined,
+  isCritical: false,
   ...given,
 });
 const words = (given: Partial<RowView>) => {
