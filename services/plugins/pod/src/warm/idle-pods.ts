@@ -37,6 +37,8 @@ export class IdlePods {
   readonly #newer = new Map<string, { readonly pod: Pod; readonly until: number }>();
   /** Times at which pods were freed or taken over here, ms. */
   readonly #changedAt = new Map<string, number>();
+  /** Pods that this process freed. */
+  readonly #freed = new Set<string>();
   /** Pods that were taken or deleted here, and that the watch still shows. */
   readonly #gone = new Map<string, { readonly uid: string | undefined; readonly until: number }>();
 
@@ -57,6 +59,7 @@ export class IdlePods {
           this.#newer.delete(key);
           this.#gone.delete(key);
           this.#changedAt.delete(key);
+          this.#freed.delete(key);
         } else if (poolOf(object) !== this.deps.pool) void this.#adopt(object);
         onChange();
       },
@@ -90,10 +93,21 @@ export class IdlePods {
     return !isGone && poolOf(pod) === this.deps.pool && pod.metadata.deletionTimestamp === undefined;
   }
 
-  /** Adds a pod that this process freed or took over. */
+  /** Adds a pod that this process changed. */
   addChanged(pod: Pod): void {
     this.#changedAt.set(objectKey(pod), this.deps.clock.now());
     this.add(pod);
+  }
+
+  /** Adds a pod that has served an attempt. */
+  addFreed(pod: Pod): void {
+    this.#freed.add(objectKey(pod));
+    this.addChanged(pod);
+  }
+
+  /** True for a pod that this process freed. */
+  wasFreed(pod: Pod): boolean {
+    return this.#freed.has(objectKey(pod));
   }
 
   /** Adds a pod that this process created. */
@@ -113,6 +127,7 @@ export class IdlePods {
     const key = objectKey(pod);
     this.#newer.delete(key);
     this.#changedAt.delete(key);
+    this.#freed.delete(key);
     if (this.#informer?.get(key) !== undefined) this.#gone.set(key, { uid: pod.metadata.uid, until: this.deps.clock.now() + DELETION_MS });
   }
 

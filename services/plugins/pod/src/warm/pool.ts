@@ -66,7 +66,7 @@ export class WarmPool {
   constructor(private readonly deps: WarmPoolDeps) {
     const pool = this.name;
     const onFree = (pod: Pod) => {
-      this.#pods.addChanged(pod);
+      this.#pods.addFreed(pod);
       this.#stock.changed();
     };
     this.reused = new ReusedPods({ ...deps, pool, onFree });

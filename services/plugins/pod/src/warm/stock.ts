@@ -16,7 +16,7 @@ export interface StockDeps {
   readonly settings: WarmPodSettings;
   readonly metrics?: WarmPodMetrics | undefined;
   readonly pool: string;
-  readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore" | "settledAt">;
+  readonly pods: Pick<IdlePods, "list" | "add" | "remove" | "restore" | "settledAt" | "wasFreed">;
   /** True for a pod that an attempt may have taken. */
   readonly isReserved: (pod: Pod) => boolean;
   /** Pods of a kind that come back from their attempts. */
@@ -158,8 +158,8 @@ export class Stock {
     const { maxAgeMs, pauseMs } = this.deps.settings;
     const kind = this.#kind(kindOf(pod));
     if (isSpent(pod)) {
-      // A supervisor that ends early would end again.
-      if (ageMs(pod, now) < maxAgeMs / 2) kind.pausedUntil = now + pauseMs;
+      // A supervisor that ends early would end again, unless an end was not acknowledged in time.
+      if (ageMs(pod, now) < maxAgeMs / 2 && !this.deps.pods.wasFreed(pod)) kind.pausedUntil = now + pauseMs;
       this.#discard(pod, "ended");
     } else if (isUnschedulable(pod)) {
       kind.pausedUntil = now + pauseMs;

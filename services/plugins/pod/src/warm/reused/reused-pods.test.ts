@@ -87,6 +87,17 @@ describe("reused pods", () => {
     expect(freed?.metadata.ownerReferences).toEqual([]);
   });
 
+  it("are deleted when they ended before they were freed, and their kind goes on", async () => {
+    world.hasRivals = false;
+    const { name } = taken().metadata;
+    world.complete(warmRequest());
+    await advance(100);
+    world.cluster.setPodStatus(`p-development/${name}`, "Succeeded", { state: { terminated: { exitCode: 0 } } });
+    await send(DesiredState.FINALIZE);
+    await advance(15_000);
+    expect([world.cluster.pods.has(`p-development/${name}`), bench.names("idle").length]).toEqual([false, 2]);
+  });
+
   it("are replaced once they have been busy for longer than a new pod needs", async () => {
     expect(pods("idle")).toHaveLength(1);
     await advance(10_000);
