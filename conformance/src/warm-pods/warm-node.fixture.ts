@@ -7,7 +7,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { plainLiteral } from "../examples/plain-literal.js";
-import { type StackOnNode, startStackOnNode } from "../one-node/node-fixture.js";
+import { KUBECTL_BYTES, type StackOnNode, startStackOnNode } from "../one-node/node-fixture.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython, startStack } from "../stack/stack-fixture.js";
 
@@ -133,7 +133,8 @@ async function startOn(running: string | undefined, environment: Readonly<Record
   if (running === undefined) return startStackOnNode({ environment });
   const [kubeconfig = "", host = ""] = running.split(",");
   const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
-  const kubectl = (...args: string[]) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8" });
+  const kubectl = (...args: string[]) =>
+    execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", maxBuffer: KUBECTL_BYTES });
   const kubelet = (): number => {
     throw new Error("the kubelet of a node that runs already is not known");
   };
