@@ -28,7 +28,7 @@ export { type Children, withChildren } from "./entity/children.js";
 export { type Context, type DeckPage, type LogLine, withContext } from "./entity/context.js";
 export { isRecoverable } from "./local/attempts.js";
 export { type LocalResult, runDefinition } from "./local/run.js";
-export type { LocalOptions, NodeRecord } from "./local/options.js";
+export type { LocalOptions } from "./local/options.js";
 export { FolderCache } from "./local/cache.js";
 
 // Executions on a server

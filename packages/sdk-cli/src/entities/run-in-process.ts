@@ -30,8 +30,10 @@ export async function runInProcess(
   }
 }
 
+type NodeRecord = Parameters<NonNullable<RuntimeModule.LocalOptions["onNode"]>>[0];
+
 /** Describes a node that has ended, in one line. */
-function describeNode({ id, entity, phase, attempts, items, cached, milliseconds }: RuntimeModule.NodeRecord): string {
+function describeNode({ id, entity, phase, attempts, items, cached, milliseconds }: NodeRecord): string {
   const notes = [
     items === undefined ? [] : [items === 1 ? "1 item" : `${items} items`],
     attempts > (items ?? 1) && attempts > 1 ? [`${attempts} attempts`] : [],
