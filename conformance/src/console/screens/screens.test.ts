@@ -24,7 +24,10 @@ const VIEWPORTS = [
   { width: 1440, height: 900 },
   { width: 390, height: 844 },
 ] as const;
-/** Call of the list of executions some seconds after it is opened: a busy machine takes longer for its picture. */
+/**
+ * Call that the list of executions makes some seconds after it is opened. A busy machine takes
+ * longer for its picture.
+ */
 const NEWEST_EXECUTIONS = `/api/v1/executions/${TARGET.project}/${TARGET.domain}?limit=30&sort_by.key=created_at&sort_by.direction=DESCENDING`;
 const chromium = findChromium();
 
