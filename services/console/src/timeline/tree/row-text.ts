@@ -36,7 +36,10 @@ export interface RowTitle {
   readonly kind: string;
 }
 
-/** Names a row by its title, else its task's last part or its node's id; a group by number and state. */
+/**
+ * Names a row by its title, its task's last part or its node's id, in this order; a group by number
+ * and state.
+ */
 export function rowName({ isGroup, count, state, task, specId, nodeId }: RowView, title?: RowTitle): string {
   if (isGroup) return `${formatCount(count)} ${state}`;
   return title?.name || taskTitle(task) || specId || nodeId;
