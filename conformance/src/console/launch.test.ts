@@ -137,7 +137,7 @@ describe.runIf(chromium !== undefined)("launching in the console", () => {
       // Besides the page and the node: rights, signals and the workflow.
       await expectSound(7);
       await page.getByRole("button", { name: "Send" }).click();
-      await row(/n1/).click();
+      await row(/consent approval · n1/).click();
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByText("Succeeded", { exact: true }).first().waitFor();
     });

@@ -97,14 +97,14 @@ describe.runIf(chromium !== undefined)("the console by thumb and by keys", { tim
       await journey(async ({ page, open, expectSound }) => {
         const row = (node: RegExp) => page.getByRole("treegrid").getByRole("row", { name: node });
         await open(`${SCOPE}/executions/${name}?tab=timeline`);
-        await activate(row(/n0/));
+        await activate(row(/title/));
         await activate(page.getByLabel("title", { exact: true }));
         await page.keyboard.type("Report");
         await expectSound(8);
         await activate(page.getByRole("button", { name: "Send" }));
-        await row(/n0.*succeeded/i).waitFor();
+        await row(/title.*succeeded/i).waitFor();
         await open(`${SCOPE}/executions/${name}?tab=timeline`);
-        await activate(row(/n1/));
+        await activate(row(/consent/));
         await activate(page.getByRole("button", { name: "Approve" }));
         await page.getByText("Succeeded", { exact: true }).first().waitFor();
         await expectNoOverflow(page);
