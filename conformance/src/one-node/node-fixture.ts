@@ -18,8 +18,13 @@ export const flytekitImage = `cr.flyte.org/flyteorg/flytekit:py3.11-${
   /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))?.[1] ?? ""
 }`;
 
-/** Maximum size of an answer; a warm pod in JSON is 25 KiB. */
-export const KUBECTL_BYTES = 64 << 20;
+/** Maximum size of an answer of kubectl; a warm pod in JSON is 25 KiB. */
+const MAX_ANSWER_BYTES = 64 << 20;
+
+/** Returns a function that runs kubectl on a cluster and returns what it prints. */
+export function kubectlOn(kubeconfig: string): (...args: readonly string[]) => string {
+  return (...args) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", maxBuffer: MAX_ANSWER_BYTES });
+}
 
 /** A real cluster of one node, started with the documented command, and a stack for it. */
 export interface StackOnNode extends RunningStack {
@@ -71,7 +76,7 @@ export async function startStackOnNode(options: NodeOptions = {}): Promise<Stack
       ...stack,
       kubeconfig,
       node: "one-node",
-      kubectl: (...args) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", maxBuffer: KUBECTL_BYTES }),
+      kubectl: kubectlOn(kubeconfig),
       kubelet: () => processesOf(folder).find(({ command }) => /\/kubelet[-\d.]* /.test(command))?.pid ?? 0,
       stop: () => stack.stop().finally(stopNode),
     };

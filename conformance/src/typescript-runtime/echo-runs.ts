@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { create, type JsonValue } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { FlyteClient } from "@flyte-ts/client";
-import { literalFromJson } from "@flyte-ts/domain/literal";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { decodeOutputs, definitionOf, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
 import { root } from "../repository.js";
 import { type ExecutionName, waitForEnd } from "../stack/executions.js";
-import { start } from "./registered-executions.js";
+import { answerGates, start } from "./registered-executions.js";
 
 /** Time for an execution, ms. */
 const TIMEOUT_MS = 120_000;
@@ -78,29 +76,13 @@ export async function runEchoCase(
   const files = new LocalFileStore(folder);
   const encoded = await encodeInputs(definition, inputs, files);
   const id = await start(client, { name: `echoes.${name}`, version, kind: ResourceType.LAUNCH_PLAN, inputs: encoded });
-  for (const [signalId, answer] of Object.entries(signals)) await answerGate(client, { id, signalId }, answer as JsonValue);
+  await answerGates(client, id, signals);
   const { closure } = await waitForEnd(client, id, TIMEOUT_MS);
   const { fullOutputs } = await client.admin.getExecutionData({ id });
   const phase = WorkflowExecution_Phase[closure?.phase ?? 0] ?? "";
   const outputs = phase === "SUCCEEDED" ? await decodeOutputs(definition, fullOutputs ?? create(LiteralMapSchema), files) : undefined;
   const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
   return { phase, error, outputs, nodes: await nodesOf(client, id) };
-}
-
-async function answerGate(
-  client: FlyteClient,
-  { id, signalId }: { readonly id: ExecutionName; readonly signalId: string },
-  answer: JsonValue,
-): Promise<void> {
-  for (const deadline = Date.now() + TIMEOUT_MS; Date.now() < deadline; await new Promise((done) => setTimeout(done, 100))) {
-    const { signals } = await client.signals.listSignals({ workflowExecutionId: id, limit: 10 });
-    const asked = signals.find((signal) => signal.id?.signalId === signalId);
-    if (asked === undefined) continue;
-    const value = literalFromJson(answer, asked.type ?? create(LiteralTypeSchema));
-    await client.signals.setSignal({ id: { executionId: id, signalId }, value });
-    return;
-  }
-  throw new Error(`${id.name} does not ask for ${signalId}`);
 }
 
 async function nodesOf(client: FlyteClient, id: ExecutionName): Promise<Readonly<Record<string, string>>> {

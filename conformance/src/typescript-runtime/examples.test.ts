@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { FlyteClient } from "@flyte-ts/client";
-import { collectionLiteral, floatLiteral, literalFromJson, literalMap } from "@flyte-ts/domain/literal";
+import { collectionLiteral, floatLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { create, type JsonValue } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { decodeOutputs, type Definition, definitionOf, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExecutionName } from "../stack/executions.js";
@@ -15,7 +14,7 @@ import { runPython, startStack } from "../stack/stack-fixture.js";
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
 import { root } from "../repository.js";
 import { runCommand, versionIn } from "./project.js";
-import { start, waitFor } from "./registered-executions.js";
+import { answerGates, start, waitFor } from "./registered-executions.js";
 
 // The examples are a project of their own: their types are those of its TypeScript.
 interface ExampleCase {
@@ -92,19 +91,6 @@ async function createObject(url: string, object: object): Promise<void> {
   if (!response.ok && response.status !== CONFLICT) throw new Error(await response.text());
 }
 
-/** Answers the gates of an execution once they ask. */
-async function answerGates(id: ExecutionName, answers: Readonly<Record<string, unknown>>): Promise<void> {
-  for (const [signalId, answer] of Object.entries(answers)) {
-    await expect.poll(() => findSignal(id, signalId), { timeout: 120_000 }).toBeDefined();
-    const asked = await findSignal(id, signalId);
-    const value = literalFromJson(answer as JsonValue, asked?.type ?? create(LiteralTypeSchema));
-    await client.signals.setSignal({ id: { executionId: id, signalId }, value });
-  }
-}
-
-const findSignal = async (id: ExecutionName, signalId: string) =>
-  (await client.signals.listSignals({ workflowExecutionId: id, limit: 10 })).signals.find((signal) => signal.id?.signalId === signalId);
-
 async function outputsOf(id: ExecutionName, definition: Definition): Promise<unknown> {
   const { fullOutputs } = await client.admin.getExecutionData({ id });
   return decodeOutputs(definition, fullOutputs ?? create(LiteralMapSchema), new LocalFileStore(folder));
@@ -115,7 +101,7 @@ const failing = CASES.filter(({ error }) => error !== undefined);
 
 test.each(succeeding)("$name $inputs has the same outputs on a server as in this process", { timeout: 300_000 }, async (example) => {
   const id = executions.get(example) as ExecutionName;
-  await answerGates(id, example.signals ?? {});
+  await answerGates(client, id, example.signals ?? {});
   const { phase, error } = await waitFor(client, id);
   expect({ phase, error }).toEqual({ phase: "SUCCEEDED", error: "" });
   expect({ outputs: await outputsOf(id, definitionOf(example.entity)) }).toMatchObject({ outputs: example.outputs });

@@ -1,11 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, type JsonValue } from "@bufbuild/protobuf";
 import type { FlyteClient } from "@flyte-ts/client";
+import { literalFromJson } from "@flyte-ts/domain/literal";
 import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { Signal } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import type { TaskExecution, TaskExecutionClosure } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { ExecutionError } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type ExecutionName, waitForEnd } from "../stack/executions.js";
 
 const SCOPE = { project: "flytesnacks", domain: "development" };
@@ -37,6 +42,27 @@ export async function start(client: FlyteClient, { name, version, kind = Resourc
   const spec = { launchPlan, metadata: { mode: ExecutionMetadata_ExecutionMode.MANUAL } };
   const created = await client.admin.createExecution({ ...SCOPE, spec, ...(inputs && { inputs }) });
   return { ...SCOPE, name: created.id?.name ?? "" };
+}
+
+/** Time in which a gate asks, ms. */
+const GATE_TIMEOUT_MS = 120_000;
+
+/** Answers the gates of an execution once they ask, in the order of the answers. */
+export async function answerGates(client: FlyteClient, id: ExecutionName, answers: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [signalId, answer] of Object.entries(answers)) {
+    const asked = await findSignal(client, id, signalId);
+    const value = literalFromJson(answer as JsonValue, asked.type ?? create(LiteralTypeSchema));
+    await client.signals.setSignal({ id: { executionId: id, signalId }, value });
+  }
+}
+
+async function findSignal(client: FlyteClient, id: ExecutionName, signalId: string): Promise<Signal> {
+  for (const deadline = Date.now() + GATE_TIMEOUT_MS; Date.now() < deadline; await sleep(100)) {
+    const { signals } = await client.signals.listSignals({ workflowExecutionId: id, limit: 10 });
+    const asked = signals.find((signal) => signal.id?.signalId === signalId);
+    if (asked !== undefined) return asked;
+  }
+  throw new Error(`${id.name} does not ask for ${signalId}`);
 }
 
 /** Runs a registered task or launch plan to its end. */

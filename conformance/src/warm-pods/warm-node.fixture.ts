@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -7,7 +6,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { plainLiteral } from "../examples/plain-literal.js";
-import { KUBECTL_BYTES, type StackOnNode, startStackOnNode } from "../one-node/node-fixture.js";
+import { kubectlOn, type StackOnNode, startStackOnNode } from "../one-node/node-fixture.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython, startStack } from "../stack/stack-fixture.js";
 
@@ -133,10 +132,8 @@ async function startOn(running: string | undefined, environment: Readonly<Record
   if (running === undefined) return startStackOnNode({ environment });
   const [kubeconfig = "", host = ""] = running.split(",");
   const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
-  const kubectl = (...args: string[]) =>
-    execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", maxBuffer: KUBECTL_BYTES });
   const kubelet = (): number => {
     throw new Error("the kubelet of a node that runs already is not known");
   };
-  return { ...stack, kubeconfig, node: "one-node", kubectl, kubelet };
+  return { ...stack, kubeconfig, node: "one-node", kubectl: kubectlOn(kubeconfig), kubelet };
 }

@@ -36,7 +36,7 @@ type NodeRecord = Parameters<NonNullable<RuntimeModule.LocalOptions["onNode"]>>[
 function describeNode({ id, entity, phase, attempts, items, cached, milliseconds }: NodeRecord): string {
   const notes = [
     items === undefined ? [] : [items === 1 ? "1 item" : `${items} items`],
-    attempts > (items ?? 1) && attempts > 1 ? [`${attempts} attempts`] : [],
+    attempts > Math.max(items ?? 1, 1) ? [`${attempts} attempts`] : [],
     cached ? ["cached"] : [],
   ].flat();
   return `${id.padEnd(16)} ${phase.padEnd(10)} ${entity}  ${Math.round(milliseconds)} ms ${notes.join(", ")}`.trimEnd();
