@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { ImageSpec } from "@flyte-ts/test-servers";
 
 const FOLDER = join(import.meta.dirname, "images");
+/** Installs the Debian packages that building an image and running a node need. */
+const INSTALL = join(import.meta.dirname, "../../../../deploy/one-node/install.sh");
 const PATH = "PATH=/opt/venv/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Init container that the training operator adds to launchers of MPI. */
 const KUBECTL_DELIVERY = "ghcr.io/kubeflow/training-v1/kubectl-delivery:latest";
@@ -22,6 +24,7 @@ export const imageName = (kind: ImageKind) => `docker.io/flyte-ts/tasks-${kind}:
 
 /** Builds the images for tasks; the first call on a machine takes many minutes. */
 export function buildJobImages(): ImageSpec[] {
+  execFileSync(INSTALL, { stdio: ["ignore", "ignore", "inherit"] });
   return (Object.keys(CONFIG) as ImageKind[]).map((kind) => {
     const root = execFileSync("sh", [join(FOLDER, "root.sh"), kind], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim();
     const names = [imageName(kind), ...(kind === "kubeflow" ? [KUBECTL_DELIVERY] : [])];
