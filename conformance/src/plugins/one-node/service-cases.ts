@@ -5,10 +5,19 @@ import { NAMESPACE } from "./operators.fixture.js";
 import type { PluginNode } from "./plugin-node.fixture.js";
 
 const SERVER = "echo answer >/tmp/index.html; exec python3 -m http.server 8000 --directory /tmp";
+// kube-proxy refuses connections until it has seen the endpoint.
 const CLIENT = `
-import urllib.request
+import time, urllib.error, urllib.request
+def read(name):
+    while True:
+        try:
+            return urllib.request.urlopen(f"http://{name}", timeout=20).read().decode().strip()
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError):
+                raise
+            time.sleep(0.1)
 for name in ("web.${NAMESPACE}.svc.cluster.local", "web"):
-    print(urllib.request.urlopen(f"http://{name}", timeout=20).read().decode().strip())
+    print(read(name))
 `;
 
 const service = {
