@@ -1,10 +1,8 @@
-import { create } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { readStored } from "@flyte-ts/input-limits";
@@ -12,7 +10,8 @@ import { type Channel, Code, createClient, RpcError, type ServiceClient } from "
 import type { AdminCalls, ChildExecution } from "../../engine/calls/admin.js";
 import type { CallResult } from "../../engine/calls/call.js";
 import { errorToJson } from "../../engine/errors/error-json.js";
-import { type CallHandler, limitConcurrency } from "./handlers.js";
+import { type CallHandler, CallLimiter } from "./handlers.js";
+import { SignalReader } from "./signal-reader.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface AdminHandlerOptions {
@@ -30,7 +29,9 @@ export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerO
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
   const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> => work().catch((error: unknown) => toCallFailure(error));
-  return limitConcurrency(concurrency, {
+  const limiter = new CallLimiter(concurrency);
+  const reader = new SignalReader(signals, limiter);
+  const limited = limiter.limit({
     createExecution: ({ request }) =>
       call(async () => {
         try {
@@ -54,12 +55,8 @@ export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerO
           throw error;
         }
       }),
-    awaitSignal: ({ id, type }) =>
-      call(async () => {
-        const { value } = await signals.getOrCreateSignal({ id, type: type ?? create(LiteralTypeSchema) });
-        return { kind: "value", value: value?.value.case === undefined ? undefined : value };
-      }),
-  });
+  } satisfies Partial<AdminCallHandlers>);
+  return { ...limited, awaitSignal: (signal, execution) => reader.read(signal, execution) };
 }
 
 function hasEnded(error: unknown): boolean {

@@ -10,7 +10,7 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import type { CachedOutputs, CatalogCalls } from "../../engine/calls/catalog.js";
-import { type CallHandler, limitConcurrency } from "./handlers.js";
+import { type CallHandler, CallLimiter } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 import { artifactMetadata, type ArtifactSource, sourceOf, taskVersion } from "./catalog-source.js";
 
@@ -38,7 +38,7 @@ export function catalogCallHandlers({ channel, blobs, concurrency }: CatalogHand
   };
   const release = (reserved: CacheKey, ownerId: string) =>
     catalog.releaseReservation({ reservationId: { datasetId: reserved.dataset, tagName: reserved.tag }, ownerId });
-  return limitConcurrency(concurrency, {
+  return new CallLimiter(concurrency).limit({
     catalogGet: (question) => call(() => find(catalog, question)),
     catalogReserve: ({ call: { dataset, tag }, owner, heartbeatMs }) =>
       call(async () => {

@@ -17,7 +17,7 @@ import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.j
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
 import { compiledUri, futuresUri } from "../../engine/graph/paths.js";
 import { runCooperatively } from "../yield-to-event-loop.js";
-import { type CallHandler, limitConcurrency } from "./handlers.js";
+import { type CallHandler, CallLimiter } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface DynamicHandlerOptions {
@@ -42,7 +42,7 @@ type DynamicCallHandlers = { readonly [K in keyof DynamicCalls]: CallHandler<K> 
  */
 export function dynamicCallHandlers(options: DynamicHandlerOptions): DynamicCallHandlers {
   const admin = createClient({ channel: options.channel, service: AdminService });
-  return limitConcurrency(options.concurrency, {
+  return new CallLimiter(options.concurrency).limit({
     readDynamic: async (question) => {
       try {
         return await read(question, { ...options, admin });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { CallOf } from "../../engine/calls/call.js";
-import { limitConcurrency } from "./handlers.js";
+import { CallLimiter } from "./handlers.js";
 
 test("a call waits for one call of another execution, not for all of them", async () => {
   const answered: string[] = [];
   const answers: (() => void)[] = [];
-  const { readExecution } = limitConcurrency(1, {
+  const { readExecution } = new CallLimiter(1).limit({
     readExecution: async (_: CallOf<"readExecution">, execution: string) => {
       await new Promise<void>((resolve) => answers.push(resolve));
       answered.push(execution);

@@ -12,17 +12,30 @@ export type CallHandlers = { readonly [K in CallKind]: CallHandler<K> };
 const STARTS_PER_TURN = 8;
 
 /**
- * Limits the concurrent calls of a group of handlers, and those that start in one turn of the event
- * loop. Executions take turns, so that thousands of calls of one do not delay another's.
+ * Limits the concurrent calls of a group, and those that start in one turn of the event loop.
+ * Executions take turns, so that thousands of calls of one do not delay another's.
  */
-export function limitConcurrency<H extends Partial<CallHandlers>>(concurrency: number, handlers: H): H {
-  const semaphore = new Semaphore(concurrency);
-  const starts = new StartLimiter(STARTS_PER_TURN);
-  const limit = (handler: CallHandler<CallKind>): CallHandler<CallKind> => {
-    return (question, execution) => semaphore.run(() => starts.run(() => handler(question, execution)), execution);
-  };
-  const limited = Object.entries(handlers).map(([kind, handler]) => [kind, limit(handler as CallHandler<CallKind>)]);
-  return Object.fromEntries(limited) as H;
+export class CallLimiter {
+  readonly #semaphore: Semaphore;
+  readonly #starts = new StartLimiter(STARTS_PER_TURN);
+
+  /** @param concurrency maximum of concurrent calls */
+  constructor(concurrency: number) {
+    this.#semaphore = new Semaphore(concurrency);
+  }
+
+  /** Runs a call of an execution when the limits admit it. */
+  run<T>(task: () => Promise<T>, execution: string): Promise<T> {
+    return this.#semaphore.run(() => this.#starts.run(task), execution);
+  }
+
+  /** Returns handlers whose calls run within the limits. */
+  limit<H extends Partial<CallHandlers>>(handlers: H): H {
+    const limited = (handler: CallHandler<CallKind>): CallHandler<CallKind> => {
+      return (question, execution) => this.run(() => handler(question, execution), execution);
+    };
+    return Object.fromEntries(Object.entries(handlers).map(([kind, handler]) => [kind, limited(handler as CallHandler<CallKind>)])) as H;
+  }
 }
 
 /** Executes a call of any kind; never rejects. `execution`: key of the workflow that makes it. */

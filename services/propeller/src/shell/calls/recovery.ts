@@ -10,7 +10,7 @@ import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { CallResult } from "../../engine/calls/call.js";
 import type { PriorNode, RecoveryCalls } from "../../engine/calls/recovery.js";
-import { type CallHandler, limitConcurrency } from "./handlers.js";
+import { type CallHandler, CallLimiter } from "./handlers.js";
 import { toCallFailure } from "./call-failure.js";
 
 export interface RecoveryHandlerOptions {
@@ -29,7 +29,7 @@ const MAX_TASK_EXECUTIONS = 1;
 /** Queries admin for nodes of the executions that are being recovered. */
 export function recoveryCallHandlers({ channel, blobs, concurrency }: RecoveryHandlerOptions): RecoveryCallHandlers {
   const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
-  return limitConcurrency(concurrency, {
+  return new CallLimiter(concurrency).limit({
     readPriorNode: async ({ id }): Promise<CallResult<PriorNode | undefined>> => {
       try {
         return { kind: "value", value: await read(id, sources) };
