@@ -137,6 +137,7 @@ describe.skipIf(!existsSync(program))("a connector that comes and goes while the
     print(`the connector ends: tasks show it after ${secondsSince(stoppedAt)} s`);
     for (const job of toys.jobs.values()) job.resource = { phase: Phase.SUCCEEDED };
     const task = await measure("the connector is back", "first", () => startConnector("first"));
+    await isRunning(fresh);
     for (const job of toys.jobs.values()) job.resource = { phase: Phase.SUCCEEDED };
     for (const each of [running, fresh, task]) await vi.waitFor(() => expect(lastOf(each)?.phase).toBe(Phase.SUCCEEDED), PATIENCE);
   });

@@ -131,8 +131,9 @@ export class Discovery {
     }
   }
 
-  #onAnnounced({ name }: Endpoint, types: readonly AnnouncedType[]): void {
-    this.#announced.set(name, types);
+  #onAnnounced(endpoint: Endpoint, types: readonly AnnouncedType[]): void {
+    endpoint.onAnnounced(types);
+    this.#announced.set(endpoint.name, types);
     if (!this.#hasListened()) this.#unclaimed.ask(types.map(({ taskType }) => taskType));
   }
 

@@ -82,6 +82,47 @@ describe("connectors that come and go", () => {
     expect([stage.toys.jobs.size, stage.last?.event?.phase]).toEqual([1, Phase.RUNNING]);
   });
 
+  describe("a rolling update of connectors behind one address", () => {
+    const MINUTE = 60_000;
+    /** Replaces the connectors by ones with a further type. */
+    async function update(): Promise<void> {
+      await stage.clock.advance(MINUTE);
+      stage.toys.agents = [agent("toy", 0), agent("new", 0)];
+      await stage.clock.advance(10_000);
+    }
+
+    test("an old replica that does not know a new type does not fail its task", async () => {
+      await update();
+      stage.toys.onCall = fail(Code.NOT_FOUND, "CreateTask");
+      await stage.send(stage.request("new"));
+      await stage.clock.advance(MINUTE);
+      expect([stage.toys.jobs.size, stage.last?.event?.phase]).toEqual([0, Phase.WAITING_FOR_RESOURCES]);
+      expect(reason()).toMatch(/CreateTask: NOT_FOUND: no \(the connectors of this endpoint have changed/);
+      stage.toys.onCall = () => undefined;
+      await stage.clock.advance(MINUTE);
+      expect([stage.toys.jobs.size, stage.last?.event?.phase]).toEqual([1, Phase.RUNNING]);
+    });
+
+    test("a replica that does not know a job does not end its attempt, and no second job starts", async () => {
+      await stage.send(stage.request());
+      await stage.clock.advance(1_000);
+      await update();
+      stage.toys.onCall = fail(Code.NOT_FOUND, "GetTask");
+      await stage.clock.advance(MINUTE);
+      stage.toys.onCall = () => undefined;
+      await stage.clock.advance(MINUTE);
+      expect([stage.toys.jobs.size, creations(stage.toys), stage.last?.event?.phase]).toEqual([1, 1, Phase.RUNNING]);
+    });
+
+    test("a type that no replica knows five minutes later fails the task", async () => {
+      await update();
+      stage.toys.onCall = fail(Code.NOT_FOUND, "CreateTask");
+      await stage.send(stage.request("new"));
+      await stage.clock.advance(6 * MINUTE);
+      expect(stage.end).toMatchObject({ phase: "FAILED", recoverable: false, code: "TaskFailedWithError" });
+    });
+  });
+
   test("a task is created once by an endpoint that flaps", async () => {
     stage.toys.onCall = notConnected;
     await stage.clock.advance(10_000);

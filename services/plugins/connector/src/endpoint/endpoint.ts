@@ -7,6 +7,12 @@ import type { EndpointConfig } from "./endpoint-config.js";
 import { TaskSlots } from "./task-slots.js";
 import { UnsupportedCalls } from "../observe/unsupported-calls.js";
 
+/**
+ * Time after a change of the announced task types, ms, in which replicas of a connector may differ:
+ * a rolling update of a Deployment takes minutes.
+ */
+const UPDATE_MS = 5 * 60_000;
+
 export interface EndpointDeps {
   readonly calls: ConnectorCalls;
   readonly clock: Time;
@@ -50,6 +56,9 @@ export class Endpoint {
   readonly #limiter: CallLimiter;
   readonly #breaker: CircuitBreaker;
   #listing = 0;
+  /** Task types that the connectors announced last, as text. */
+  #announced: string | undefined;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly config: EndpointConfig,
@@ -134,6 +143,23 @@ export class Endpoint {
     }
   }
 
+  /** Records what the connectors announce, in any order. The first announcement is no change. */
+  onAnnounced(types: readonly object[]): void {
+    const announced = JSON.stringify(types.map((type) => JSON.stringify(type)).sort());
+    if (this.#announced !== undefined && this.#announced !== announced) this.#changedAtMs = this.deps.clock.elapsed();
+    this.#announced = announced;
+  }
+
+  /**
+   * Returns a failure that lets the call be repeated, when a connector did not know the task or its
+   * type while connectors are replaced: another replica may know it.
+   */
+  whileUpdating(failure: CallFailure): CallFailure {
+    if (failure.kind !== "missing" || this.deps.clock.elapsed() - this.#changedAtMs >= UPDATE_MS) return failure;
+    const message = `${failure.message} (the connectors of this endpoint have changed, and another replica may know it: repeated)`;
+    return new CallFailure(message, { kind: "unavailable", withoutEffect: true, cause: failure });
+  }
+
   /** Calls the listener each time that a connection to the endpoint is established. */
   onConnect(listener: () => void): void {
     this.deps.calls.onConnect(listener);
@@ -176,7 +202,7 @@ export class Endpoint {
         this.unsupported.clear();
       } else this.#onAnswer();
       record(error instanceof RpcError ? codeName(error.code) : "UNKNOWN");
-      throw failure;
+      throw this.whileUpdating(failure);
     }
   }
 }

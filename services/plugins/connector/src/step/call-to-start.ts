@@ -61,8 +61,9 @@ export async function callToStart<T>(attempt: LiveAttempt, call: StartCall<T>, c
       await withdraw(attempt, context);
       return { kind: "result", result: withoutConnector };
     }
-    if (error.withoutEffect && !attempt.isStopping && !endpoint.isIdempotent(attempt.taskType)) await withdraw(attempt, context);
-    return { kind: "result", result: resultOfStartFailure(attempt, { endpoint, failure: error }, context) };
+    const failure = endpoint.whileUpdating(error);
+    if (failure.withoutEffect && !attempt.isStopping && !endpoint.isIdempotent(attempt.taskType)) await withdraw(attempt, context);
+    return { kind: "result", result: resultOfStartFailure(attempt, { endpoint, failure }, context) };
   }
 }
 
