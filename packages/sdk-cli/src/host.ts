@@ -13,11 +13,12 @@ const loaded = Promise.all([import("./entities/serve.js"), entry.promise]).then(
 // The first call reports that the modules cannot be loaded.
 loaded.catch(() => undefined);
 
-/** Modules of the SDK that this command has bundled, and that most bundles begin with. */
-for (const name of ["sdk/index.js", "runtime/task.js", "runtime/describe.js", "sdk/runtime.js"]) {
-  const file = join(import.meta.dirname, name);
-  if (existsSync(file)) void import(pathToFileURL(file).href);
-}
+/** Modules of the SDK that this command has bundled, and that local bundles begin with. */
+if (process.argv.includes("--preload"))
+  for (const name of ["sdk/index.js", "runtime/task.js", "runtime/describe.js", "sdk/runtime.js"]) {
+    const file = join(import.meta.dirname, name);
+    if (existsSync(file)) void import(pathToFileURL(file).href);
+  }
 
 async function answer({ id, call, request }: HostRequest): Promise<HostAnswer> {
   try {
@@ -35,7 +36,9 @@ function describe(error: unknown): string {
 }
 
 process.on("message", (message: HostStart | HostRequest) => {
-  if ("load" in message) entry.resolve(import(pathToFileURL(message.load).href) as Promise<LocalEntry>);
-  else void answer(message).then((answered) => process.send?.(answered));
+  if ("load" in message) {
+    process.chdir(message.cwd);
+    entry.resolve(import(pathToFileURL(message.load).href) as Promise<LocalEntry>);
+  } else void answer(message).then((answered) => process.send?.(answered));
 });
 process.on("disconnect", () => process.exit(0));

@@ -1,3 +1,4 @@
+import type { BundlePurpose } from "./bundling/entry-source.js";
 import { keepCompiledCode } from "./compiled-code.js";
 import { UsageError } from "./usage-error.js";
 import { helpText, usageOf } from "./usage.js";
@@ -10,13 +11,15 @@ type Verb = (argv: readonly string[], write: Write) => Promise<number>;
 const VERBS: Readonly<Record<string, (argv: readonly string[]) => Promise<Verb>>> = {
   init: async () => (await import("./init/init-command.js")).initCommand,
   run: async (argv) => {
-    // Loads the SDK while this process loads the bundler.
-    if (!argv.includes("--remote")) (await import("./entities/entity-host.js")).EntityHost.prepare();
+    await prepareHost(argv.includes("--remote") ? "registered" : "local");
     return (await import("./run/run-command.js")).runCommand;
   },
   dev: async () => (await import("./dev/dev-command.js")).devCommand,
   check: async () => (await import("./check/check-command.js")).checkCommand,
-  register: async () => (await import("./register/register-command.js")).registerCommand,
+  register: async () => {
+    await prepareHost("registered");
+    return (await import("./register/register-command.js")).registerCommand;
+  },
   package: async () => (await import("./register/package-command.js")).packageCommand,
   generate: async () => (await import("./generate/generate-command.js")).generateCommand,
   launch: async () => (await import("./watch/launch-command.js")).launchCommand,
@@ -25,6 +28,11 @@ const VERBS: Readonly<Record<string, (argv: readonly string[]) => Promise<Verb>>
   logout: async () => (await import("./sign-in/login-command.js")).logoutCommand,
   logs: async () => (await import("./watch/logs-command.js")).logsCommand,
 };
+
+/** Starts the process that loads the bundle, while this one loads the bundler. */
+async function prepareHost(purpose: BundlePurpose): Promise<void> {
+  (await import("./entities/entity-host.js")).EntityHost.prepare(purpose);
+}
 
 /** Verbs of the local stack, which is another package. */
 const STACK_VERBS = ["start", "import", "doctor", "backup", "restore", "python", "plugin"];

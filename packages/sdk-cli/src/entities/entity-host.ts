@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BundleFile } from "../bundling/build-modules.js";
+import type { BundlePurpose } from "../bundling/entry-source.js";
 import { ProjectError } from "../project/project-error.js";
 import type { HostAnswer, HostCall, HostCalls, HostStart } from "./messages.js";
 
@@ -17,8 +18,9 @@ function hostProgram(): string {
 /** Process that waits for its bundle. */
 let prepared: ChildProcess | undefined;
 
-const forkHost = (cwd: string): ChildProcess =>
-  fork(hostProgram(), [], { execArgv: ["--enable-source-maps"], cwd, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+function forkHost(flags: readonly string[] = []): ChildProcess {
+  return fork(hostProgram(), flags, { execArgv: ["--enable-source-maps"], stdio: ["inherit", "inherit", "inherit", "ipc"] });
+}
 
 /**
  * A process that has loaded a bundle. Its modules are the author's: they run with their own state,
@@ -42,11 +44,12 @@ export class EntityHost {
   }
 
   /**
-   * Starts the process of the next bundle of this working directory, which loads the SDK while the
-   * bundle is made.
+   * Starts the process of the next bundle, while that is made.
+   *
+   * @param purpose `local`: the process loads the SDK meanwhile, which such a bundle shares
    */
-  static prepare(): void {
-    prepared ??= forkHost(process.cwd());
+  static prepare(purpose: BundlePurpose): void {
+    prepared ??= forkHost(purpose === "local" ? ["--preload"] : []);
   }
 
   /** Writes a bundle to a new folder outside of the project, and starts a process that loads it. */
@@ -56,10 +59,9 @@ export class EntityHost {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), content, { mode: executable ? 0o755 : 0o644 });
     }
-    const isPrepared = options.cwd === process.cwd();
-    const child = (isPrepared ? prepared : undefined) ?? forkHost(options.cwd ?? folder);
-    if (isPrepared) prepared = undefined;
-    child.send({ load: join(folder, "entry.mjs") } satisfies HostStart);
+    const child = prepared ?? forkHost();
+    prepared = undefined;
+    child.send({ load: join(folder, "entry.mjs"), cwd: options.cwd ?? folder } satisfies HostStart);
     return new EntityHost(child, folder);
   }
 

@@ -51,9 +51,10 @@ export interface HostCalls {
 
 export type HostCall = keyof HostCalls;
 
-/** First message: the entry of the bundle to load. */
+/** First message: the entry of the bundle to load, and the working directory of its modules. */
 export interface HostStart {
   readonly load: string;
+  readonly cwd: string;
 }
 
 export interface HostRequest {
