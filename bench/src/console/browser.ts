@@ -19,7 +19,10 @@ export async function startBrowser(): Promise<Browser> {
 export async function withPage<Figures>(browser: Browser, measure: (page: Page) => Promise<Figures>): Promise<Figures> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
-    return await measure(await context.newPage());
+    const page = await context.newPage();
+    // A page in the background draws no frames and confirms no input.
+    await page.bringToFront();
+    return await measure(page);
   } finally {
     await context.close();
   }
