@@ -1,69 +1,33 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
 import type { FlyteClient } from "@flyte-ts/client";
 import { collectionLiteral, floatLiteral, literalMap } from "@flyte-ts/domain/literal";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { create } from "@bufbuild/protobuf";
-import { decodeOutputs, type Definition, definitionOf, encodeInputs, LocalFileStore } from "@flyte-ts/sdk/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExecutionName } from "../stack/executions.js";
-import { runPython, startStack } from "../stack/stack-fixture.js";
+import { startStack } from "../stack/stack-fixture.js";
 import { connectToStack, type StackClient } from "../stack/use-stack.js";
-import { root } from "../repository.js";
-import { runCommand, versionIn } from "./project.js";
-import { answerGates, start, waitFor } from "./registered-executions.js";
-
-// The examples are a project of their own: their types are those of its TypeScript.
-interface ExampleCase {
-  readonly name: string;
-  readonly entity: Parameters<typeof definitionOf>[0];
-  readonly inputs: Readonly<Record<string, unknown>>;
-  readonly outputs?: unknown;
-  readonly error?: string;
-  readonly signals?: Readonly<Record<string, unknown>>;
-  readonly secrets?: Readonly<Record<string, string>>;
-}
-const EXAMPLES = join(root, "examples", "typescript");
-/** A project of its own: it refers to entities of Python, which must be registered before. */
-const MIXED = join(EXAMPLES, "src", "mixed");
-const { CASES } = (await import(pathToFileURL(join(EXAMPLES, "src", "cases.ts")).href)) as { readonly CASES: readonly ExampleCase[] };
+import { endOfCase, startCase } from "./case-runs.js";
+import { EXAMPLE_CASES, type ExampleCase, registerExamples } from "./example-runs.js";
+import { start, waitFor } from "./registered-executions.js";
 
 let stackClient: StackClient;
 let client: FlyteClient;
-let folder: string;
 /** Address of the namespace of the pods. */
 let namespaceUrl: string;
-/** Version of the examples. */
-let version: string;
+let versionOf: (name: string) => string;
 const executions = new Map<ExampleCase, ExecutionName>();
 
 /** Registers the examples and starts an execution of each. */
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "flyte-ts-examples-"));
   const stack = await startStack();
   stackClient = connectToStack(stack);
   ({ client } = stackClient);
-  const endpoint = `localhost:${stack.api}`;
   namespaceUrl = `${/server: (\S+)/.exec(readFileSync(stack.kubeconfig, "utf8"))?.[1] ?? ""}/api/v1/namespaces/flytesnacks-development`;
-  for (const { secrets = {} } of CASES) await createSecrets(secrets);
-  const scope = ["-p", "flytesnacks", "-d", "development"];
-  runPython({ stack, folder: MIXED }, "pyflyte", ["register", ...scope, "--version", "v1", "pipelines"]);
-  const register = (project: string) => versionIn(runCommand({ folder: project, endpoint }, ["register"]));
-  const versions = { flows: register(EXAMPLES), mixed: register(MIXED) };
-  version = versions.flows;
-  for (const example of CASES) {
-    const definition = definitionOf(example.entity);
-    const inputs = await encodeInputs(definition, example.inputs, new LocalFileStore(folder));
-    const kind = definition.kind === "task" ? ResourceType.TASK : ResourceType.LAUNCH_PLAN;
-    const registered = example.name.startsWith("references.") ? versions.mixed : versions.flows;
-    executions.set(example, await start(client, { name: example.name, version: registered, kind, inputs }));
-  }
+  for (const { secrets = {} } of EXAMPLE_CASES) await createSecrets(secrets);
+  versionOf = registerExamples(stack);
+  for (const example of EXAMPLE_CASES) executions.set(example, await startCase(client, example, versionOf(example.name)));
 }, 400_000);
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
   await stackClient.close();
 }, 60_000);
 
@@ -91,31 +55,25 @@ async function createObject(url: string, object: object): Promise<void> {
   if (!response.ok && response.status !== CONFLICT) throw new Error(await response.text());
 }
 
-async function outputsOf(id: ExecutionName, definition: Definition): Promise<unknown> {
-  const { fullOutputs } = await client.admin.getExecutionData({ id });
-  return decodeOutputs(definition, fullOutputs ?? create(LiteralMapSchema), new LocalFileStore(folder));
-}
-
-const succeeding = CASES.filter(({ error }) => error === undefined);
-const failing = CASES.filter(({ error }) => error !== undefined);
+const succeeding = EXAMPLE_CASES.filter(({ error }) => error === undefined);
+const failing = EXAMPLE_CASES.filter(({ error }) => error !== undefined);
 
 test.each(succeeding)("$name $inputs has the same outputs on a server as in this process", { timeout: 300_000 }, async (example) => {
-  const id = executions.get(example) as ExecutionName;
-  await answerGates(client, id, example.signals ?? {});
-  const { phase, error } = await waitFor(client, id);
+  const { phase, error, outputs } = await endOfCase(client, executions.get(example) as ExecutionName, example);
   expect({ phase, error }).toEqual({ phase: "SUCCEEDED", error: "" });
-  expect({ outputs: await outputsOf(id, definitionOf(example.entity)) }).toMatchObject({ outputs: example.outputs });
+  expect({ outputs }).toMatchObject({ outputs: example.outputs });
 });
 
 test.each(failing)("$name $inputs fails on a server as in this process", { timeout: 300_000 }, async (example) => {
-  const { phase, error } = await waitFor(client, executions.get(example) as ExecutionName);
+  const { phase, error } = await endOfCase(client, executions.get(example) as ExecutionName, example);
   expect(phase).toBe("FAILED");
   expect(error).toContain(example.error);
 });
 
 test("a call that asks for a GPU waits for a node with the accelerator of its task", { timeout: 300_000 }, async () => {
   const inputs = literalMap([["values", collectionLiteral([floatLiteral(1)])]]);
-  const id = await start(client, { name: "tasks.pods.onGpu", version, kind: ResourceType.LAUNCH_PLAN, inputs });
+  const name = "tasks.pods.onGpu";
+  const id = await start(client, { name, version: versionOf(name), kind: ResourceType.LAUNCH_PLAN, inputs });
   const selector = `labelSelector=execution-id%3D${id.name}`;
   const podSpecs = async () => {
     const { items } = (await (await fetch(`${namespaceUrl}/pods?${selector}`)).json()) as {

@@ -3,6 +3,7 @@ import { createKubeClient, isAlreadyExists, NAMESPACES } from "@flyte-ts/kuberne
 import { freePort } from "@flyte-ts/host";
 import { ensureDatabase } from "@flyte-ts/postgres";
 import { blobStoreKeyOf, type RunningStack } from "../../stack/stack-fixture.js";
+import { joinPorts } from "./joined-ports.js";
 import { goStorage, type RunningProgram, startGoProgram } from "./go-program.js";
 import { reconfigure, type Settings, settingsOf } from "./reconfigure.js";
 
@@ -28,10 +29,20 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
   await reconfigure(stack, "admin", { clusters: [], server: { ...server, grpcPort: elsewhere, httpPort: elsewhere } });
   await reconfigure(stack, "datacatalog", { server: { ...catalog, grpcPort: await freePort() } });
   const storage = goStorage(stack, blobStoreKeyOf(stack));
-  const [httpPort, adminProfiler, catalogHttp, catalogProfiler] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [grpcPort, httpPort, adminProfiler, catalogHttp, catalogProfiler] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+  ]);
   const programOf = (name: string) => join(programs, name);
   const running: RunningProgram[] = [];
-  const stop = async () => void (await Promise.all(running.map((program) => program.stop())));
+  let closePort = async (): Promise<void> => undefined;
+  const stop = async () => {
+    await closePort();
+    await Promise.all(running.map((program) => program.stop()));
+  };
   try {
     running.push(
       await startGoProgram(stack, {
@@ -61,7 +72,7 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
         logger: { level: 3, "show-source": true },
         server: {
           httpPort,
-          grpc: { port: stack.api },
+          grpc: { port: grpcPort },
           grpcServerReflection: true,
           "kube-config": stack.kubeconfig,
           security: { secure: false, useAuth: false },
@@ -91,6 +102,7 @@ export async function startGoAdmin(stack: RunningStack, { programs, offloadsClos
       profilerPort: adminProfiler,
     });
     running.push(admin);
+    closePort = await joinPorts({ joined: stack.api, grpc: grpcPort, rest: httpPort });
     await makeNamespace(stack.kubeconfig);
     const { events } = settingsOf(stack, "propeller") as { events?: object };
     await reconfigure(stack, "propeller", { events: { ...events, sink: "grpc" } });

@@ -2,19 +2,18 @@
 // admin, and compares the entities that both return:
 //   node conformance/dist/recorded/peers/registrations.js --go-admin FOLDER
 // With --endpoint it registers on a server that runs, and prints what that returns.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { LaunchPlanSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { WorkflowSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
-import { root } from "../../repository.js";
 import { startStack } from "../../stack/stack-fixture.js";
 import { runCommand } from "../../typescript-runtime/project.js";
 import { differences } from "../differences.js";
 import { startGoAdmin } from "./go-admin.js";
+import { copyExamplesForGo } from "./go-examples.js";
 
 const VERSION = "registered";
 const scope = { project: "flytesnacks", domain: "development" };
@@ -28,26 +27,13 @@ const { values } = parseArgs({
   },
 });
 
-// Beside the examples, whose packages it finds.
-const folder = mkdtempSync(join(root, "examples", ".registrations-"));
+const folder = copyExamplesForGo();
 try {
-  copyExamples();
   if (values.endpoint !== undefined) process.stdout.write(`${JSON.stringify(await registered(values.endpoint), undefined, 1)}\n`);
   else if (values["go-admin"] !== undefined) process.exitCode = await compareWithGo(values["go-admin"]);
   else throw new Error("--go-admin FOLDER or --endpoint HOST:PORT is needed");
 } finally {
   rmSync(folder, { recursive: true });
-}
-
-/** Leaves out the map of a launch plan, which Go Flyte 1.16 cannot compile. */
-function copyExamples(): void {
-  for (const path of ["src", "flyte.config.ts", "package.json"])
-    cpSync(join(root, "examples", "typescript", path), join(folder, path), { recursive: true });
-  const maps = join(folder, "src", "flows", "graphs", "maps.ts");
-  const text = readFileSync(maps, "utf8");
-  const without = text.replace(/^\/\*\* Maps a launch plan.*?^\);\n/ms, "");
-  if (without === text || without.includes("mapsOfPlans")) throw new Error(`${maps} has no workflow mapsOfPlans at its place`);
-  writeFileSync(maps, without);
 }
 
 async function compareWithGo(programs: string): Promise<number> {
