@@ -20,8 +20,9 @@ interface Connected {
 }
 
 /**
- * Messages of Flyte's API by REST, which any Flyte serves at the address of its gRPC API. Calls are
- * repeated after failures that may be transient: a creation must name what it creates.
+ * Messages of Flyte's API by REST, which Flyte serves at the address of its gRPC API, by TLS or an
+ * ingress. Calls are repeated after failures that may be transient: a creation must name what it
+ * creates.
  */
 export class FlyteApi {
   readonly #settings: () => Promise<ResolvedSettings>;
