@@ -3,7 +3,7 @@ import { choiceField, choicesField, searchCodec, textField } from "./search.js";
 export const EXECUTION_TABS = ["auto", "errors", "timeline", "graph", "io", "settings", "json"] as const;
 
 /** Groups of nodes by phase, in the order in which they are counted. */
-export const NODE_GROUPS = ["succeeded", "cached", "running", "queued", "failed", "aborted", "skipped"] as const;
+export const NODE_GROUPS = ["succeeded", "cached", "running", "waiting", "queued", "failed", "aborted", "skipped"] as const;
 export type NodeGroup = (typeof NODE_GROUPS)[number];
 
 /** State of an execution's page that is in its address. */

@@ -133,6 +133,8 @@ export interface TableSummary {
   readonly matches: number;
   /** As of the last message that completed the table. */
   readonly counts: NodeCounts | undefined;
+  /** Number of gates that wait, which the counts have among the running nodes. */
+  readonly waiting: number;
   readonly isComplete: boolean;
   readonly hasEnded: boolean;
   /** Time of the last event that is known, milliseconds since the creation. */

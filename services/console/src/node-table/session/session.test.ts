@@ -119,6 +119,17 @@ test("rows come with the first message, and a change of a row without a new orde
   expect(last("summary")?.summary.lastMs).toBe(50);
 });
 
+test("gates that wait are told apart from running nodes", async () => {
+  const { session, last, open, arrive } = start();
+  session.receive({ kind: "show", parts });
+  open();
+  const gate = running(2, { attempts: 0, flags: 0 });
+  await arrive([running(1), gate], { reset: true, cursor: "a", complete: true, execution, counts: { byPhase: [0, 0, 2] } });
+  expect(last("summary")?.summary).toMatchObject({ counts: { byPhase: [0, 0, 2] }, waiting: 1 });
+  await arrive([nodeRow({ key: 2, attempts: 0, flags: 0 })], { cursor: "b", complete: true, counts: { byPhase: [0, 0, 1, 1] } });
+  expect(last("summary")?.summary).toMatchObject({ counts: { byPhase: [0, 0, 1, 1] }, waiting: 0 });
+});
+
 test("time stands still at the end of an ended execution from the first rows on", async () => {
   const { session, last, open, arrive, pass } = start();
   session.receive({ kind: "show", parts });

@@ -10,6 +10,7 @@ import type { PageMessage, ShownParts, WorkerMessage } from "./protocol.js";
 import { rowViews } from "./row-view.js";
 import { TableReader } from "./table-reader.js";
 import { TableView } from "./table-view.js";
+import { countWaiting } from "../table/node-state.js";
 
 /** Code of gRPC for errors that are not of the server. */
 const UNKNOWN = 2;
@@ -143,7 +144,8 @@ export class TableSession {
   #postSummary(): void {
     const { counts, isComplete, isOver: hasEnded, lastMs } = this.#reader;
     const { version, order, table, matches } = this.#view;
-    const summary = { version, rows: order.length, nodes: table.length, matches, counts, isComplete, hasEnded, lastMs };
+    const waiting = countWaiting(table);
+    const summary = { version, rows: order.length, nodes: table.length, matches, counts, waiting, isComplete, hasEnded, lastMs };
     this.#options.post({ kind: "summary", summary }, []);
   }
 

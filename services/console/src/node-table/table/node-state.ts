@@ -51,3 +51,10 @@ export function stateOf(phase: number, cache: number, attempts: number, flags: n
   if (phase === Phase.running && attempts === 0 && flags === 0) return NodeState.waiting;
   return STATE_OF_PHASE[phase] ?? NodeState.running;
 }
+
+/** Counts the rows that wait for a signal, an approval or a time. */
+export function countWaiting({ length, state }: { readonly length: number; readonly state: Uint8Array }): number {
+  let count = 0;
+  for (let row = 0; row < length; row++) if (state[row] === NodeState.waiting) count++;
+  return count;
+}

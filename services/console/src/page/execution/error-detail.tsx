@@ -12,6 +12,7 @@ import { Attempts } from "./attempts.js";
 import styles from "./error-detail.module.css";
 import type { ErrorGroup, Failure } from "./error-groups.js";
 import { NodeLog } from "./log/node-log.js";
+import { nodeTitle } from "./node-title.js";
 import { attemptsQuery, nodeQuery } from "./queries.js";
 import type { ExecutionSearch } from "../../route/execution-search.js";
 import { splitTraceback } from "./traceback.js";
@@ -47,7 +48,7 @@ export function ErrorDetail({ group, failure, executionKey, search, onChange }: 
     <section className={styles.detail} aria-label="Error">
       <h2 className={styles.title}>
         <PhaseMark look={EXECUTION_PHASES.FAILED} bare />
-        {node ?? "The execution"}
+        {node === undefined ? "The execution" : nodeTitle(node, attempts)}
         <Pill kind="bad">{kind === "USER" ? "user error" : kind === "SYSTEM" ? "system error" : "error"}</Pill>
         <Pill>{code}</Pill>
         {item !== "" && <Pill>item {item}</Pill>}

@@ -7,6 +7,7 @@ import { settingsOf } from "./settings-facts.js";
 import { shownTab } from "./shown-tab.js";
 import { splitTraceback } from "./traceback.js";
 import { executionPhaseLook } from "../../format/phase.js";
+import { nodeTitle } from "./node-title.js";
 import { webLink } from "./web-link.js";
 
 const TRACEBACK = `Traceback (most recent call last):
@@ -85,4 +86,9 @@ test("settings that are not set are left out", () => {
   const [run, ...others] = settingsOf({ spec: { maxParallelism: 25, labels: { values: { team: "x" } } } });
   expect(run?.facts).toContainEqual(["Tasks at once", "25"]);
   expect(others).toEqual([{ title: "Labels", facts: [["team", "x"]] }]);
+});
+
+test("a failed node is told by its task and its id, by its id alone before its attempts are known", () => {
+  const attempts = [{ id: { taskId: { name: "training.fit.fit_region" } } }];
+  expect(["n0", "n1", "n2"].map((node, at) => nodeTitle(node, [attempts, [], undefined][at]))).toEqual(["fit_region · n0", "n1", "n2"]);
 });

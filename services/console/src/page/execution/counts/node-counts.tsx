@@ -15,11 +15,11 @@ interface NodeCountsProps {
 
 /** Numbers of an execution's nodes by phase, each of which filters the timeline. */
 export function NodeCounts({ client, chosen, onChoose }: NodeCountsProps) {
-  const counts = useStore(client.summary)?.counts;
+  const { counts, waiting = 0 } = useStore(client.summary) ?? {};
   const key = chosen.join(".");
   useEffect(() => client.setFilter(filterOf(chosen)), [client, key]);
   if (counts === undefined) return <div className={styles.counts} />;
-  const groups = countGroups(counts, chosen);
+  const groups = countGroups({ ...counts, waiting }, chosen);
   return (
     <div className={styles.counts} role="group" aria-label="Nodes by phase">
       <span className={styles.stack} aria-hidden="true">

@@ -3,13 +3,14 @@ import { NODE_STATES } from "../../../node-table/table/node-state.js";
 import { NODE_GROUPS } from "../../../route/execution-search.js";
 import { countGroups, filterOf } from "./node-groups.js";
 
-test("each node is counted in one group, those from the cache apart", () => {
+test("each node is counted in one group, those from the cache and gates that wait apart", () => {
   const byPhase = [0, 1, 2, 30, 4, 5, 6, 7, 8, 9, 10];
-  const groups = countGroups({ byPhase, cached: 3, retrying: 1 }, []);
+  const groups = countGroups({ byPhase, cached: 3, waiting: 4 }, []);
   expect(groups.map(({ group, count }) => [group, count])).toEqual([
     ["succeeded", 37],
     ["cached", 3],
-    ["running", 11],
+    ["running", 7],
+    ["waiting", 4],
     ["queued", 1],
     ["failed", 17],
     ["aborted", 6],
@@ -20,7 +21,7 @@ test("each node is counted in one group, those from the cache apart", () => {
 });
 
 test("a group without nodes is shown only while it filters them", () => {
-  const counts = { byPhase: [0, 0, 0, 5], cached: 0, retrying: 0 };
+  const counts = { byPhase: [0, 0, 0, 5], cached: 0, waiting: 0 };
   expect(countGroups(counts, []).map(({ group }) => group)).toEqual(["succeeded"]);
   expect(countGroups(counts, ["failed"]).map(({ group, count }) => [group, count])).toEqual([
     ["succeeded", 5],
