@@ -1,6 +1,11 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { pack } from "./archive.js";
+import { KeptFile } from "./kept-file.js";
 
 const LONG = `node_modules/${"deep/".repeat(40)}ä.node`;
 const files = [
@@ -33,4 +38,30 @@ test("entries are sorted, begin at blocks and carry long paths in pax headers", 
         .replaceAll("\0", ""),
     ) ?? [];
   expect(Number(length)).toBe(record.length + String(length).length);
+});
+
+test("the digest of an equal archive is kept, and never that of another content, path, mode or zlib", () => {
+  const root = mkdtempSync(join(tmpdir(), "flyte-ts-archive-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const kept = () => new KeptFile<string>(root, "archive.json");
+  const place = join(root, ".flyte-ts", "archive.json");
+  const file = { path: "a.mjs", content: Buffer.from("a") };
+  const { digest } = pack([file], kept());
+  // A wrong value shows that it is read.
+  const text = readFileSync(place, "utf8");
+  writeFileSync(place, text.replace(digest, "kept"));
+  expect(pack([file], kept()).digest).toBe("kept");
+  const others = [
+    { ...file, content: Buffer.from("b") },
+    { ...file, path: "b.mjs" },
+    { ...file, executable: true },
+  ];
+  for (const other of others) {
+    writeFileSync(place, text);
+    expect(pack([other], kept()).digest).toBe(pack([other]).digest);
+  }
+  writeFileSync(place, text.replace(process.versions.zlib, "0.0.1").replace(digest, "kept"));
+  const { bytes, digest: computed } = pack([file], kept());
+  expect(computed).toBe(digest);
+  expect(createHash("sha256").update(bytes).digest("hex")).toBe(digest);
 });

@@ -1,26 +1,52 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { BundleFile } from "./build-modules.js";
+import type { KeptFile } from "./kept-file.js";
 
 const BLOCK_BYTES = 512;
 const HEADER_PATH_BYTES = 100;
 /** Byte of a gzip header that names the operating system; 255 is unknown. */
 const GZIP_SYSTEM_BYTE = 9;
+/** Level of compression. */
+const LEVEL = 9;
 
 export interface Archive {
+  /** Compressed when they are first read: a digest may be known without. */
   readonly bytes: Uint8Array;
   /** SHA-256 in hex. */
   readonly digest: string;
 }
 
-/** Packs files into a compressed tar archive; it depends on their paths and contents alone. */
-export function pack(files: readonly BundleFile[]): Archive {
+/**
+ * Packs files into a compressed tar archive; it depends on their paths and contents alone.
+ *
+ * @param kept file with the digest of the archive that was packed last
+ */
+export function pack(files: readonly BundleFile[], kept?: KeptFile<string>): Archive {
   const sorted = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
   const tar = Buffer.concat([...sorted.flatMap(entryOf), Buffer.alloc(2 * BLOCK_BYTES)]);
-  const bytes = gzipSync(tar, { level: 9 });
-  bytes[GZIP_SYSTEM_BYTE] = 255;
-  return { bytes, digest: createHash("sha256").update(bytes).digest("hex") };
+  let compressed: Uint8Array | undefined;
+  const bytes = () => (compressed ??= compress(tar));
+  const compute = () => sha256(bytes());
+  const digest = kept === undefined ? compute() : kept.get(keyOf(tar), compute);
+  return {
+    digest,
+    get bytes() {
+      return bytes();
+    },
+  };
 }
+
+/** The same content may be compressed to other bytes by another version of zlib. */
+const keyOf = (tar: Uint8Array): string => `${process.version} ${process.versions.zlib} ${process.arch} ${LEVEL} ${sha256(tar)}`;
+
+function compress(tar: Uint8Array): Uint8Array {
+  const bytes = gzipSync(tar, { level: LEVEL });
+  bytes[GZIP_SYSTEM_BYTE] = 255;
+  return bytes;
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 function entryOf({ path, content, executable = false }: BundleFile): Buffer[] {
   const body = [Buffer.from(content), padding(content.length)];

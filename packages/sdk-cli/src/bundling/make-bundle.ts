@@ -7,6 +7,7 @@ import { type Archive, pack } from "./archive.js";
 import { type BuiltModules, buildModules, type BundleFile } from "./build-modules.js";
 import type { BundlePurpose } from "./entry-source.js";
 import { hashTask } from "./code-hash.js";
+import { KeptFile } from "./kept-file.js";
 import { type CodeHashes, keptHashes } from "./kept-hashes.js";
 import { packageFiles } from "./package-files.js";
 import { SDK_VERSION } from "../own-package.js";
@@ -40,7 +41,8 @@ export async function makeBundle(project: Project, purpose: BundlePurpose = "reg
       ...(project.externalsFrom === "bundle" ? packages : []),
       { path: MANIFEST_FILE, content: Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`) },
     ];
-    return { host, listed, manifest, archive: pack(isLocal ? [] : files), warnings: built.warnings };
+    const archive = isLocal ? pack([]) : pack(files, new KeptFile(project.root, "archive.json"));
+    return { host, listed, manifest, archive, warnings: built.warnings };
   } catch (error) {
     host.close();
     throw error;
