@@ -7,9 +7,9 @@ import { LOCAL_BACKEND } from "../backend.js";
 import { startManagedStack } from "../managed-stack.js";
 import { CHAIN_NAME, registerChain } from "./chain-project.js";
 import { ClusterApi } from "./cluster-watch.js";
-import { coldCpuMs } from "./cold-cpu.js";
+import { type ColdCpu, measureColdCpu } from "./cold-cpu.js";
 
-export interface TypeScriptMeasurement {
+export interface TypeScriptMeasurement extends ColdCpu {
   readonly size: number;
   readonly spares: boolean;
   /** Starts of containers by the origin of their processes. */
@@ -18,8 +18,6 @@ export interface TypeScriptMeasurement {
   readonly toFunctionMs: { readonly p50: number; readonly p95: number; readonly max: number };
   /** Duration of the chain, s. */
   readonly seconds: number;
-  /** Processor time of a task in a new process, ms. */
-  readonly coldCpuMs: number;
   /** Output of the chain, apart from times. */
   readonly value: string;
 }
@@ -62,7 +60,7 @@ export async function measureTypeScript({ size, spares, timeoutMs }: TypeScriptO
       starts: Object.fromEntries(Object.entries(after).map(([origin, count]) => [origin, count - (before[origin] ?? 0)])),
       toFunctionMs: { p50: quantile(delays, 0.5), p95: quantile(delays, 0.95), max: quantile(delays, 1) },
       seconds,
-      coldCpuMs: coldCpuMs(stack.dataDir, watch.pods.get(1)?.command ?? []),
+      ...measureColdCpu(stack.dataDir, watch.pods.get(1)?.command ?? []),
       value,
     };
   } finally {
