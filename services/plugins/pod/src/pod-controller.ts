@@ -41,7 +41,6 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { AttemptPodNames, podAttemptKey } from "./attempt-pod-names.js";
 import { hasExited } from "./pod-exit.js";
 import { deleteTakenPod } from "./warm/delete-taken-pod.js";
-import { isUnschedulable } from "./warm/idle-pod.js";
 import type { WarmPool } from "./warm/pool.js";
 import { isReservation, Reservations } from "./warm/reservations.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
@@ -338,7 +337,7 @@ export class PodController {
     if (type === "deleted") this.deps.warm?.reused.ends.forget(object);
     else this.deps.warm?.reused.ends.observe(object);
     this.#awaitingWatch.delete(key);
-    if (type !== "deleted" && isUnschedulable(object)) this.deps.warm?.giveWay();
+    if (type !== "deleted") this.deps.warm?.observe(object, () => this.#informer?.get(event.key));
     if (type === "deleted") {
       if (this.#finished.has(key)) this.#names.delete(key);
       this.#deletions.onDeleted(key);

@@ -6,12 +6,13 @@ import { asRetryLater, belongsToAttempt, decodeAttemptAnnotation, type Pod } fro
 import { isIdleWarmPod, takePatch, warmStart, type WarmStart } from "@flyte-ts/pod-task/warm";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import { ageMs, isReady, kindOf } from "./idle-pod.js";
+import { ageMs, isReady, isUnschedulable, kindOf } from "./idle-pod.js";
 import { IdlePods } from "./idle-pods.js";
 import type { WarmOutcome, WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
 import { ReusedPods } from "./reused/reused-pods.js";
 import { Stock } from "./stock.js";
+import { UnschedulablePods } from "./unschedulable-pods.js";
 import { warmModeOf } from "./warm-mode.js";
 
 export interface WarmPoolDeps {
@@ -55,6 +56,7 @@ const MARGIN_MS = 60_000;
 export class WarmPool {
   readonly #pods: IdlePods;
   readonly #stock: Stock;
+  readonly #unschedulable: UnschedulablePods;
   readonly #unknown = new Map<string, UnknownTake>();
   /** Number of attempts that wait for a pod of a kind. */
   readonly #waiting = new Map<string, number>();
@@ -73,6 +75,7 @@ export class WarmPool {
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
     const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
       [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
+    this.#unschedulable = new UnschedulablePods({ clock: deps.clock, giveWay: () => this.giveWay() });
     this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved, busy: (kind) => this.reused.busy(kind) });
   }
 
@@ -84,6 +87,7 @@ export class WarmPool {
 
   async stop(): Promise<void> {
     this.reused.ends.stop();
+    this.#unschedulable.stop();
     this.#stock.stop();
     await this.#pods.stop();
   }
@@ -174,7 +178,23 @@ export class WarmPool {
     this.#unknown.delete(attemptKey(request));
   }
 
-  /** Makes room for other pods: of one namespace whose quota is exhausted, or of all. */
+  /**
+   * Makes room for a pod of an attempt, if it finds no node.
+   *
+   * @param current returns the pod as it is later
+   */
+  observe(pod: Pod, current: () => Pod | undefined): void {
+    if (!isUnschedulable(pod)) return;
+    this.#unschedulable.observe(objectKey(pod), () => {
+      const later = current();
+      return later !== undefined && isUnschedulable(later);
+    });
+  }
+
+  /**
+   * Makes room for other pods: in one namespace, whose quota is exhausted, or everywhere. Repeated
+   * calls make more.
+   */
   giveWay(namespace?: string): void {
     this.#stock.giveWay(namespace);
   }

@@ -32,6 +32,8 @@ interface Kind {
   cold: readonly number[];
   creating: number;
   pausedUntil: number;
+  /** Time of the last start of an attempt in this process, ms. */
+  usedAt: number;
 }
 
 const TICK_MS = 5_000;
@@ -103,6 +105,7 @@ export class Stock {
 
   #addDemand(kind: Kind, start: WarmStart, now: number): void {
     kind.start = start;
+    kind.usedAt = now;
     const busy = this.deps.busy(start.key);
     // Another pod would have served a late attempt at once.
     const late = busy.filter((pod) => pod.late).length;
@@ -116,12 +119,19 @@ export class Stock {
     this.#kind(key).pausedUntil = this.#now() + this.deps.settings.pauseMs;
   }
 
-  /** Deletes idle pods, of a namespace or of all, and starts none for a while. */
+  /**
+   * Makes room for other pods, in one namespace or everywhere: deletes the idle pods of kinds that
+   * are not in use, or those of all kinds when there are no such pods. Starts none of these kinds
+   * for a while.
+   */
   giveWay(namespace?: string): void {
-    this.#pausedUntil = this.#now() + this.deps.settings.pauseMs;
-    for (const pod of this.deps.pods.list()) {
-      if (namespace === undefined || pod.metadata.namespace === namespace) this.#discard(pod, "room");
-    }
+    const now = this.#now();
+    const until = now + this.deps.settings.pauseMs;
+    const idle = this.deps.pods.list().filter((pod) => namespace === undefined || pod.metadata.namespace === namespace);
+    const unused = idle.filter((pod) => !this.deps.isReserved(pod) && this.#isUnused(kindOf(pod), now));
+    if (unused.length === 0) this.#pausedUntil = until;
+    for (const pod of unused) this.#kind(kindOf(pod)).pausedUntil = until;
+    for (const pod of unused.length > 0 ? unused : idle) this.#discard(pod, "room");
   }
 
   /** Checks soon whether pods are missing or superfluous. */
@@ -188,6 +198,10 @@ export class Stock {
     while (this.#count(key) + kind.creating < target && this.#total() < this.deps.settings.maxIdleTotal) void this.#createIdle(kind, start);
   }
 
+  #isUnused(key: string, now: number): boolean {
+    return this.#kind(key).usedAt < now - REPLACEMENT_MS && this.deps.busy(key).length === 0;
+  }
+
   #isPaused(kind: Kind, now: number): boolean {
     return kind.pausedUntil > now || this.#pausedUntil > now;
   }
@@ -232,7 +246,7 @@ export class Stock {
   #kind(key: string): Kind {
     const known = this.#kinds.get(key);
     if (known !== undefined) return known;
-    const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0 };
+    const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0, usedAt: 0 };
     this.#kinds.set(key, kind);
     return kind;
   }

@@ -128,6 +128,35 @@ describe("warm pods", () => {
     expect(pods("idle")).not.toEqual([]);
   });
 
+  it("give way in turn: those of a kind that is in use stay while others make enough room", async () => {
+    const request = warmRequest({ generatedName: "used-n0-0" });
+    const target = request.template?.target;
+    if (target?.case === "container") target.value.image = "example/other:1";
+    const unused = bench.names("idle");
+    expect(unused).toEqual(["warm-0", "warm-1"]);
+    await bench.bus.send(
+      taskRequestSubject("python-task", request.shard),
+      toBinary(TaskRequestSchema, { ...request, desired: DesiredState.RUN }),
+    );
+    await advance(1_000);
+    const used = bench.names("idle").filter((name) => !unused.includes(name));
+    expect(used.length).toBeGreaterThan(0);
+    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
+    const coldTarget = cold.template?.target;
+    if (coldTarget?.case === "container") coldTarget.value.args = ["run"];
+    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+    await settlePromises();
+    world.cluster.setPodStatus("p-development/cold-n0-0", "Pending", {
+      state: { waiting: {} },
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
+    });
+    await advance(2_000);
+    expect(bench.names("idle")).toEqual(used);
+    // It still finds no node.
+    await advance(5_000);
+    expect(bench.names("idle")).toEqual([]);
+  });
+
   it("are gone when nothing has started for some time", async () => {
     await send(DesiredState.RUN);
     await advance(590_000);
