@@ -37,6 +37,8 @@ interface Kind {
 }
 
 const TICK_MS = 5_000;
+/** Time after the last start of an attempt from which a kind without attempts is not in use, ms. */
+const UNUSED_MS = 2_000;
 /** Delay of the check after a change: several changes need one. */
 const SETTLE_MS = 20;
 
@@ -199,7 +201,7 @@ export class Stock {
   }
 
   #isUnused(key: string, now: number): boolean {
-    return this.#kind(key).usedAt < now - REPLACEMENT_MS && this.deps.busy(key).length === 0;
+    return this.#kind(key).usedAt < now - UNUSED_MS && this.deps.busy(key).length === 0;
   }
 
   #isPaused(kind: Kind, now: number): boolean {
