@@ -25,6 +25,22 @@ describe("warm pods", () => {
   const phases = () => bench.phases();
   const taken = () => bench.taken();
 
+  /** Sends an attempt that takes no warm pod. */
+  const sendCold = async () => {
+    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
+    const target = cold.template?.target;
+    if (target?.case === "container") target.value.args = ["run"];
+    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+  };
+  const sendUnschedulable = async () => {
+    await sendCold();
+    await settlePromises();
+    world.cluster.setPodStatus("p-development/cold-n0-0", "Pending", {
+      state: { waiting: {} },
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
+    });
+  };
+
   beforeEach(async () => {
     world = new WarmWorld();
     bench = new WarmBench(world);
@@ -103,25 +119,14 @@ describe("warm pods", () => {
         reason: "Forbidden",
       }),
     );
-    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
-    const target = cold.template?.target;
-    if (target?.case === "container") target.value.args = ["run"];
-    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+    await sendCold();
     await advance(3_000);
     expect(pods("idle")).toEqual([]);
   });
 
   it("give way to a pod that finds no node, and none is started for a while", async () => {
     await send(DesiredState.RUN, { generatedName: "first-n0-0" });
-    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
-    const target = cold.template?.target;
-    if (target?.case === "container") target.value.args = ["run"];
-    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
-    await settlePromises();
-    world.cluster.setPodStatus("p-development/cold-n0-0", "Pending", {
-      state: { waiting: {} },
-      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
-    });
+    await sendUnschedulable();
     await advance(20_000);
     expect([pods("idle"), bench.names("taken")]).toEqual([[], ["warm-0"]]);
     await advance(60_000);
@@ -141,15 +146,7 @@ describe("warm pods", () => {
     await advance(1_000);
     const used = bench.names("idle").filter((name) => !unused.includes(name));
     expect(used.length).toBeGreaterThan(0);
-    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
-    const coldTarget = cold.template?.target;
-    if (coldTarget?.case === "container") coldTarget.value.args = ["run"];
-    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
-    await settlePromises();
-    world.cluster.setPodStatus("p-development/cold-n0-0", "Pending", {
-      state: { waiting: {} },
-      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "no node" }],
-    });
+    await sendUnschedulable();
     await advance(2_000);
     expect(bench.names("idle")).toEqual(used);
     // It still finds no node.
