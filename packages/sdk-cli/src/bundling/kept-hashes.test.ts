@@ -31,7 +31,7 @@ test("hashes of an equal bundle are kept, those of another are computed", async 
 
 test("a file that is damaged, and a folder that cannot be written, cost time alone", async () => {
   await hashesOf("1");
-  writeFileSync(join(root, ".flyte-ts", "task-hashes-registered.json"), "{");
+  writeFileSync(join(root, ".flyte-ts", "code-hashes-registered.json"), "{");
   expect((await hashesOf("1")).size).toBe(1);
   rmSync(join(root, ".flyte-ts"), { recursive: true });
   writeFileSync(join(root, ".flyte-ts"), "a file");

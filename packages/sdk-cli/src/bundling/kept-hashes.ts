@@ -26,7 +26,7 @@ export async function keptHashes(
   { files, tasks, purpose }: BundledTasks,
   compute: () => Promise<CodeHashes>,
 ): Promise<CodeHashes> {
-  const file = new KeptFile<[string, CodeHash][]>(root, `task-hashes-${purpose}.json`);
+  const file = new KeptFile<[string, CodeHash][]>(root, `code-hashes-${purpose}.json`);
   const key = keyOf(files, tasks);
   const kept = file.find(key);
   if (kept !== undefined) return new Map(kept);

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { AgentSchema } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { beforeEach, describe, expect, test } from "vitest";
 import { LiveAttempt } from "../attempt/live-attempt.js";
@@ -112,6 +112,22 @@ describe("connectors that come and go", () => {
       stage.toys.onCall = () => undefined;
       await stage.clock.advance(MINUTE);
       expect([stage.toys.jobs.size, creations(stage.toys), stage.last?.event?.phase]).toEqual([1, 1, Phase.RUNNING]);
+    });
+
+    test("an abort is repeated until a replica knows the job, and a deleted job that is gone has ended", async () => {
+      await stage.send(stage.request());
+      await stage.clock.advance(1_000);
+      await update();
+      stage.toys.onCall = fail(Code.NOT_FOUND, "DeleteTask");
+      await stage.send(stage.request(), DesiredState.ABORT);
+      await stage.clock.advance(1_000);
+      expect(stage.last?.event?.phase).not.toBe(Phase.ABORTED);
+      stage.toys.onCall = (call) => {
+        if (call === "GetTask" && stage.toys.calls.includes("DeleteTask")) throw new RpcError(Code.NOT_FOUND, "gone");
+      };
+      await stage.clock.advance(MINUTE);
+      expect([...stage.toys.jobs.values()].map(({ isDeleted }) => isDeleted)).toEqual([true]);
+      expect(stage.history.at(-1)).toBe("ABORTED");
     });
 
     test("a type that no replica knows five minutes later fails the task", async () => {

@@ -202,7 +202,7 @@ export class Endpoint {
         this.unsupported.clear();
       } else this.#onAnswer();
       record(error instanceof RpcError ? codeName(error.code) : "UNKNOWN");
-      throw this.whileUpdating(failure);
+      throw failure;
     }
   }
 }

@@ -31,7 +31,7 @@ export async function pollTask(attempt: LiveAttempt, task: CreatedTask, context:
     return await resultOfResource({ attempt, task, endpoint, context }, resource);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    return resultOfPollFailure(attempt, { task, endpoint, failure: error }, context);
+    return resultOfPollFailure(attempt, { task, endpoint, failure: endpoint.whileUpdating(error) }, context);
   }
 }
 

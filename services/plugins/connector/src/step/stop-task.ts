@@ -50,7 +50,7 @@ export async function stopTask(options: StopOptions): Promise<Aborted> {
     await deleteTask(task, endpoint);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
-    const { kind, message, retryAfterMs } = error;
+    const { kind, message, retryAfterMs } = endpoint.whileUpdating(error);
     if (kind === "missing") return { phase: "ABORTED" };
     if (kind === "invalid") return abortedBut(message);
     if (kind === "error") tries.errors++;

@@ -25,13 +25,15 @@ describe("warm pods", () => {
   const phases = () => bench.phases();
   const taken = () => bench.taken();
 
-  /** Sends an attempt that takes no warm pod. */
-  const sendCold = async () => {
-    const cold = { ...warmRequest({ generatedName: "cold-n0-0" }), desired: DesiredState.RUN };
-    const target = cold.template?.target;
-    if (target?.case === "container") target.value.args = ["run"];
-    await bench.bus.send(taskRequestSubject("python-task", cold.shard), toBinary(TaskRequestSchema, cold));
+  /** Sends an attempt whose container differs from that of the others. */
+  const sendOther = async (generatedName: string, container: { args: string[] } | { image: string }) => {
+    const request = { ...warmRequest({ generatedName }), desired: DesiredState.RUN };
+    const target = request.template?.target;
+    if (target?.case === "container") Object.assign(target.value, container);
+    await bench.bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
   };
+  /** Sends an attempt that takes no warm pod. */
+  const sendCold = () => sendOther("cold-n0-0", { args: ["run"] });
   const sendUnschedulable = async () => {
     await sendCold();
     await settlePromises();
@@ -134,15 +136,9 @@ describe("warm pods", () => {
   });
 
   it("give way in turn: those of a kind that is in use stay while others make enough room", async () => {
-    const request = warmRequest({ generatedName: "used-n0-0" });
-    const target = request.template?.target;
-    if (target?.case === "container") target.value.image = "example/other:1";
     const unused = bench.names("idle");
     expect(unused).toEqual(["warm-0", "warm-1"]);
-    await bench.bus.send(
-      taskRequestSubject("python-task", request.shard),
-      toBinary(TaskRequestSchema, { ...request, desired: DesiredState.RUN }),
-    );
+    await sendOther("used-n0-0", { image: "example/other:1" });
     await advance(1_000);
     const used = bench.names("idle").filter((name) => !unused.includes(name));
     expect(used.length).toBeGreaterThan(0);
