@@ -66,6 +66,24 @@ test("nodes that fail alike are one group, the largest first, and each in the or
   expect(truncated).toBe(false);
 });
 
+test("a failed node has the name of its first attempt's task, a node without attempts has none", async () => {
+  await fail("n0", "it failed");
+  await fail("n1", "it failed", { at: 1n });
+  for (const [attempt, task] of ["flow.fit", "flow.replaced"].entries()) {
+    await database.db.query({
+      text: `INSERT INTO task_executions (execution_id, node_id, project, domain, name, version, retry_attempt, revision, phase, phase_version,
+          phase_order, first_ns, first_order, started_order, updated_ns)
+        VALUES ($1, 'n0', 'p', 'd', $2, 'v1', $3, 1, 'FAILED', 0, 0, 0, 0, 0, 0)`,
+      values: [rowId, task, attempt],
+    });
+  }
+  const { groups } = await groupsOf();
+  expect(groups.flatMap(({ nodes }) => nodes.map(({ id, task }) => [id, task]))).toEqual([
+    ["n0", "flow.fit"],
+    ["n1", ""],
+  ]);
+});
+
 test("a node is left out when a child has failed, and stays when its children succeeded", async () => {
   await fail("dynamic", "node dn7 failed");
   await fail("dn7", "the number 7 is not supported", { parent: "dynamic" });

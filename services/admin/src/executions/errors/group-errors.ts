@@ -57,7 +57,7 @@ function add(groups: Map<string, ErrorGroup>, row: FailedNodeRow): void {
   }
   group.count++;
   if (group.nodes.length < MAX_NODES_OF_GROUP)
-    group.nodes.push(create(FailedNodeSchema, { id: row.node_id, failedAt: timestampOf(row.failed_ns) }));
+    group.nodes.push(create(FailedNodeSchema, { id: row.node_id, failedAt: timestampOf(row.failed_ns), task: row.task ?? "" }));
 }
 
 function errorOf({ error, settled }: FailedNodeRow): ExecutionError {

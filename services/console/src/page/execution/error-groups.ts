@@ -2,6 +2,7 @@ import type { ExecutionJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { ErrorGroupJson, GetErrorGroupsResponseJson } from "@flyte-ts/idl/flytets/admin/v1/error_groups_pb";
 import { errorTitle } from "../../format/error-title.js";
 import { isGiven } from "../../format/given.js";
+import { taskTitle } from "../../format/task-title.js";
 import { readTimeMs } from "../../format/time.js";
 
 /** Failure of one node, or of the execution itself. */
@@ -9,6 +10,8 @@ export interface Failure {
   /** Id of the node; undefined for the execution. */
   readonly node: string | undefined;
   readonly failedMs: number | undefined;
+  /** Title of the node's task; empty for a node without attempts. */
+  readonly task: string;
 }
 
 /** Failures that are alike. */
@@ -32,12 +35,12 @@ export function errorGroups({ groups = [] }: GetErrorGroupsResponseJson, executi
   const error = execution.closure?.error;
   if (!isGiven(error)) return [];
   const { code = "", kind = "UNKNOWN", message = "" } = error;
-  const failures = [{ node: undefined, failedMs: readTimeMs(execution.closure?.updatedAt) }];
+  const failures = [{ node: undefined, failedMs: readTimeMs(execution.closure?.updatedAt), task: "" }];
   return [{ id: "execution", title: errorTitle(message, code), code, kind, message, count: 1, failures }];
 }
 
 function groupOf({ code = "", kind = "UNKNOWN", message = "", count = 0, nodes = [] }: ErrorGroupJson): ErrorGroup {
-  const failures = nodes.map(({ id, failedAt }) => ({ node: id, failedMs: readTimeMs(failedAt) }));
+  const failures = nodes.map(({ id, failedAt, task = "" }) => ({ node: id, failedMs: readTimeMs(failedAt), task: taskTitle(task) }));
   return { id: hashOf(`${code}\n${kind}\n${nodes[0]?.id ?? ""}`), title: errorTitle(message, code), code, kind, message, count, failures };
 }
 

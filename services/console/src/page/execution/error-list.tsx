@@ -59,7 +59,9 @@ export function ErrorList({ groups, isTruncated, group, failure, onGroup, onFail
               onClick={() => onFailure(each)}
             >
               <PhaseMark look={EXECUTION_PHASES.FAILED} bare />
-              <span className={styles.name}>{each.node ?? "the execution"}</span>
+              <span className={styles.name}>
+                <FailureName {...each} />
+              </span>
               <span className={styles.time}>
                 <Time timeMs={each.failedMs} />
               </span>
@@ -67,6 +69,16 @@ export function ErrorList({ groups, isTruncated, group, failure, onGroup, onFail
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+/** Names a failed node by its task and its id. */
+function FailureName({ node, task }: Failure) {
+  if (task === "" || task === node) return node ?? "the execution";
+  return (
+    <>
+      {task} <small>{node}</small>
     </>
   );
 }

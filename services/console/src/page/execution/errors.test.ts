@@ -20,9 +20,25 @@ ValueError: column 'temperature' has 3,214 missing values
 `;
 
 test("groups of the server are kinds of error; without one the execution's own error is", () => {
-  const groups = [{ code: "C", kind: "USER" as const, message: "ValueError: bad", count: 3, nodes: [{ id: "n0" }, { id: "n1" }] }];
+  const groups = [
+    {
+      code: "C",
+      kind: "USER" as const,
+      message: "ValueError: bad",
+      count: 3,
+      nodes: [{ id: "n0", task: "flow.map_fit_0123456789abcdef0123456789abcdef" }, { id: "n1" }],
+    },
+  ];
   expect(errorGroups({ groups }, {})).toMatchObject([
-    { title: "ValueError: bad", code: "C", count: 3, failures: [{ node: "n0" }, { node: "n1" }] },
+    {
+      title: "ValueError: bad",
+      code: "C",
+      count: 3,
+      failures: [
+        { node: "n0", task: "fit" },
+        { node: "n1", task: "" },
+      ],
+    },
   ]);
   const own = { closure: { error: { code: "Bad", message: "no such task" } } };
   expect(errorGroups({}, own)).toMatchObject([{ title: "no such task", count: 1, failures: [{ node: undefined }] }]);

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/error_groups.proto.
  */
 export const file_flytets_admin_v1_error_groups: GenFile = /*@__PURE__*/
-  fileDesc("CiNmbHl0ZXRzL2FkbWluL3YxL2Vycm9yX2dyb3Vwcy5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSJPChVHZXRFcnJvckdyb3Vwc1JlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciJZChZHZXRFcnJvckdyb3Vwc1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmZseXRldHMuYWRtaW4udjEuRXJyb3JHcm91cBIRCgl0cnVuY2F0ZWQYAiABKAgingEKCkVycm9yR3JvdXASDAoEY29kZRgBIAEoCRI1CgRraW5kGAIgASgOMicuZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FcnJvci5FcnJvcktpbmQSDwoHbWVzc2FnZRgDIAEoCRINCgVjb3VudBgEIAEoDRIrCgVub2RlcxgFIAMoCzIcLmZseXRldHMuYWRtaW4udjEuRmFpbGVkTm9kZSJHCgpGYWlsZWROb2RlEgoKAmlkGAEgASgJEi0KCWZhaWxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAytQEKDEVycm9yU2VydmljZRKkAQoOR2V0RXJyb3JHcm91cHMSJy5mbHl0ZXRzLmFkbWluLnYxLkdldEVycm9yR3JvdXBzUmVxdWVzdBooLmZseXRldHMuYWRtaW4udjEuR2V0RXJyb3JHcm91cHNSZXNwb25zZSI/gtPkkwI5EjcvYXBpL3YxL2Vycm9yX2dyb3Vwcy97aWQucHJvamVjdH0ve2lkLmRvbWFpbn0ve2lkLm5hbWV9YgZwcm90bzM", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("CiNmbHl0ZXRzL2FkbWluL3YxL2Vycm9yX2dyb3Vwcy5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSJPChVHZXRFcnJvckdyb3Vwc1JlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciJZChZHZXRFcnJvckdyb3Vwc1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmZseXRldHMuYWRtaW4udjEuRXJyb3JHcm91cBIRCgl0cnVuY2F0ZWQYAiABKAgingEKCkVycm9yR3JvdXASDAoEY29kZRgBIAEoCRI1CgRraW5kGAIgASgOMicuZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FcnJvci5FcnJvcktpbmQSDwoHbWVzc2FnZRgDIAEoCRINCgVjb3VudBgEIAEoDRIrCgVub2RlcxgFIAMoCzIcLmZseXRldHMuYWRtaW4udjEuRmFpbGVkTm9kZSJVCgpGYWlsZWROb2RlEgoKAmlkGAEgASgJEi0KCWZhaWxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEdGFzaxgDIAEoCTK1AQoMRXJyb3JTZXJ2aWNlEqQBCg5HZXRFcnJvckdyb3VwcxInLmZseXRldHMuYWRtaW4udjEuR2V0RXJyb3JHcm91cHNSZXF1ZXN0GiguZmx5dGV0cy5hZG1pbi52MS5HZXRFcnJvckdyb3Vwc1Jlc3BvbnNlIj+C0+STAjkSNy9hcGkvdjEvZXJyb3JfZ3JvdXBzL3tpZC5wcm9qZWN0fS97aWQuZG9tYWlufS97aWQubmFtZX1iBnByb3RvMw", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message flytets.admin.v1.GetErrorGroupsRequest
@@ -191,6 +191,13 @@ export type FailedNode = Message<"flytets.admin.v1.FailedNode"> & {
    * @generated from field: google.protobuf.Timestamp failed_at = 2;
    */
   failedAt?: Timestamp | undefined;
+
+  /**
+   * Name of the task of the node's first attempt; empty for a node without attempts.
+   *
+   * @generated from field: string task = 3;
+   */
+  task: string;
 };
 
 /**
@@ -206,6 +213,13 @@ export type FailedNodeJson = {
    * @generated from field: google.protobuf.Timestamp failed_at = 2;
    */
   failedAt?: TimestampJson;
+
+  /**
+   * Name of the task of the node's first attempt; empty for a node without attempts.
+   *
+   * @generated from field: string task = 3;
+   */
+  task?: string;
 };
 
 /**
