@@ -18,7 +18,7 @@ const isFull = process.env["CONSOLE_COMMANDS"] === "full";
 const { program: flytectl, missing: noFlytectl } = isFull ? await findUnmodifiedFlytectl() : { program: "", missing: "short run" };
 
 /** Command of the repository, which is not installed in the folder of the stack. */
-const FLYTE_TS = builtProgram(join(root, "packages/cli"));
+const FLYTE_TS = builtProgram(join(root, "packages/sdk-cli"));
 
 /** Names the programs of a command by their files. */
 const withPrograms = (command: string): string =>
