@@ -68,7 +68,7 @@ export function decodeStatus(bytes: Uint8Array): Status {
   const varint = (): number => {
     for (let value = 0, scale = 1; ; scale *= 128) {
       const byte = bytes[at++];
-      if (byte === undefined || scale > 2 ** 63) throw new Error("the status is cut off");
+      if (byte === undefined || scale > 2 ** 63) throw new Error("the encoded status ends within a field");
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
@@ -81,7 +81,7 @@ export function decodeStatus(bytes: Uint8Array): Status {
       if (field === 1) code = value;
     } else if (type === BYTES_FIELD) {
       const end = varint() + at;
-      if (end > bytes.length) throw new Error("the status is cut off");
+      if (end > bytes.length) throw new Error("the encoded status ends within a field");
       if (field === 2) message = new TextDecoder().decode(bytes.subarray(at, end));
       at = end;
     } else throw new Error("the status has a field of another type");

@@ -45,7 +45,7 @@ interface SharedDelivery {
   readonly subject: string;
   readonly deliveries: number;
   readonly storeDeadLetter: StoreDeadLetter;
-  /** Called once per message; with the delay of a redelivery, ms, unless it was handled. */
+  /** Settles one message: it was handled, or the bus delivers it again after a delay, ms. */
   readonly settle: (nakDelayMs?: number) => void;
 }
 

@@ -38,7 +38,7 @@ export interface BaseCall {
   getHost(): string;
 }
 
-/** A server's method in its interceptor. */
+/** Method of a server, with the function that calls its implementation. */
 export interface GrpcMethod {
   readonly method: DescMethod;
   readonly dispatch: Dispatch;

@@ -30,7 +30,7 @@ export function overwriteArguments(words: readonly string[]): void {
 
 function padded(text: string, room: number): Buffer {
   const bytes = Buffer.from(text);
-  if (bytes.length > room) throw new Error(`${text} needs ${bytes.length} bytes, there are ${room}`);
+  if (bytes.length > room) throw new Error(`${text} has ${bytes.length} bytes, the process image has room for ${room}`);
   return Buffer.concat([bytes, Buffer.alloc(room - bytes.length)]);
 }
 
