@@ -40,6 +40,8 @@ export class InvariantChecker {
   readonly #terminalPhases = new Set<number>();
   readonly #maps = new MapOutputs();
   readonly #complete = new EndRepeatChecker();
+  /** A status has shown it: the status of an ended graph no longer contains its nodes. */
+  #armNeverRan = false;
   #parts: ObservedSystem | undefined;
 
   constructor(
@@ -73,6 +75,7 @@ export class InvariantChecker {
     const after = this.#withSlices(stored);
     if (after === undefined) return;
     this.status = after;
+    this.#armNeverRan ||= hasArmThatNeverRan(after.nodeStatus ?? {});
     this.note(() => `written ${JSON.stringify(after)}`);
     for (const text of backwardSteps(before, after)) this.violate("phasesForward", text);
     const { model } = this.workflow;
@@ -154,8 +157,7 @@ export class InvariantChecker {
   #bound({ outputResult }: NodeExecutionEvent): void {
     if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
     const { message } = outputResult.value;
-    if (/not found at|node \[start-node\]/.test(message) && !isNeverReported(this.status.nodeStatus ?? {}))
-      this.violate("inputsThere", message);
+    if (/not found at|node \[start-node\]/.test(message) && !this.#armNeverRan) this.violate("inputsThere", message);
   }
 
   podStarts(pod: Pod, others: readonly Pod[]): void {
@@ -210,10 +212,10 @@ export class InvariantChecker {
 }
 
 /** True when the chosen arm of a branch never ran, after a failure. */
-function isNeverReported(nodes: Readonly<Record<string, NodeStatus>>): boolean {
+function hasArmThatNeverRan(nodes: Readonly<Record<string, NodeStatus>>): boolean {
   return Object.values(nodes).some(
     ({ phase, parentNode, subNodeStatus = {} }) =>
-      (phase === NodePhase.Skipped && parentNode !== undefined) || isNeverReported(subNodeStatus),
+      (phase === NodePhase.Skipped && parentNode !== undefined) || hasArmThatNeverRan(subNodeStatus),
   );
 }
 
