@@ -15,8 +15,8 @@ object per line ("<-" marks requests):
     {"id": 1, "ended": exit status, negative for a signal}
     {"replaced": pid} (this process serves from now on)
 
-Arguments name additional modules to preload. A fork loads them while the server keeps serving, and then replaces it:
-see `spawn_successor`.
+Arguments name additional modules to preload. A fork loads them and then replaces this process: see `spawn_successor`.
+Requests wait for it, at most SUCCESSOR_WAIT; this process serves those that would wait longer.
 
 A fork is a runner as in container/runner-script.ts: it leads a session, claims the run, waits for its only child, the
 command, and writes the exit code. Runners outlive this process.
@@ -46,6 +46,9 @@ RUNNER_NAME = "flyte-ts-runner"
 ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
 #: Signals that the runner handles without effect, like a shell with an empty trap; the command keeps the default action.
 HANDLED_SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
+#: Longest time for which a request waits for the successor, s. A process that imports the same modules itself takes
+#: longer, and slows the successor down.
+SUCCESSOR_WAIT = 3.0
 #: Settings of C code while additional modules are loaded: pyarrow's jemalloc would start a thread for an unused allocator.
 PRELOAD_SETTINGS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 
@@ -323,9 +326,9 @@ def close_all_except(*kept):
 
 def spawn_successor(loaded, modules):
     """
-    Forks a successor that preloads more modules and then replaces this process, so that no request waits meanwhile, and a failed
-    import has no effect: the successor exits. Returns the connection and the pid of the successor in this process; in the
-    successor it returns after the takeover, with its end of the connection and the partially read next request.
+    Forks a successor that preloads more modules and then replaces this process, so that no request waits for a slow import, and a
+    failed import has no effect: the successor exits. Returns the connection and the pid of the successor in this process; in the
+    successor it returns after the takeover, with its end of the connection and the requests that this process has read and not served.
 
     When the successor exits early, this process keeps serving; after a takeover it waits for the successor's exit.
     """
@@ -394,31 +397,14 @@ def serve():
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     runners = {}
+    wait_until = None  # Set by the first request that waits for the successor.
     while True:
-        watched = [woken, CONTROL, *([other] if successor else [])]
-        ready, _, _ = select.select(watched, [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            for pid in list(runners):
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                if ended != 0:
-                    send({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
-        if other in ready:
-            if other.recv(1) == b"r":
-                other.sendall(rest)
-                other.shutdown(socket.SHUT_WR)
-                # The successor has a copy of this process's memory.
-                wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
-                os.execv(sys.executable, [sys.executable, "-I", "-S", wait_children, json.dumps([CONTROL, successor, runners])])
-            os.waitpid(successor, 0)
-            other.close()
-            other = successor = None
-        if CONTROL not in ready:
-            continue
-        data = os.read(CONTROL, 1 << 20)
-        if data == b"":
-            os._exit(0)
-        *lines, rest = (rest + data).split(b"\n")
+        wait = None
+        lines = []
+        if successor and (wait_until is None or time.monotonic() < wait_until):
+            wait = wait_until and max(0, wait_until - time.monotonic())
+        else:
+            *lines, rest = rest.split(b"\n")
         for line in lines:
             request = json.loads(line)
             try:
@@ -455,6 +441,32 @@ def serve():
             else:
                 os.waitpid(pid, 0)
                 send({"id": request["id"], "taken": True} if claim == b"t" else {"id": request["id"], "declined": "the runner could not be started"})
+        watched = [woken, CONTROL, *([other] if successor else [])]
+        ready, _, _ = select.select(watched, [], [], wait)
+        if woken in ready:
+            os.read(woken, 4096)
+            for pid in list(runners):
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended != 0:
+                    send({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
+        if other in ready:
+            if other.recv(1) == b"r":
+                other.sendall(rest)
+                other.shutdown(socket.SHUT_WR)
+                # The successor has a copy of this process's memory.
+                wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
+                os.execv(sys.executable, [sys.executable, "-I", "-S", wait_children, json.dumps([CONTROL, successor, runners])])
+            os.waitpid(successor, 0)
+            other.close()
+            other = successor = None
+        if CONTROL not in ready:
+            continue
+        data = os.read(CONTROL, 1 << 20)
+        if data == b"":
+            os._exit(0)
+        rest += data
+        if successor and wait_until is None:
+            wait_until = time.monotonic() + SUCCESSOR_WAIT
 
 
 def send(message):

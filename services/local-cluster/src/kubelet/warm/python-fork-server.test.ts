@@ -486,6 +486,8 @@ const AHEAD: Readonly<Record<string, string>> = {
   "numpy/random/__init__.py": "",
   "numpy/random/mtrand.py": "import os\ndef seed():\n    global state\n    state = os.urandom(8)\nseed()",
   "broken.py": "import lighter\nraise RuntimeError('broken')",
+  "slow.py": "import time\ntime.sleep(0.3)",
+  "endless.py": "import time\ntime.sleep(600)",
   "threaded.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
 };
 
@@ -576,6 +578,16 @@ describe("preloaded modules", () => {
     // The successor exits when the first process is killed.
     killPythons();
     expect((await shown()).seen).toEqual(spawned.seen);
+  }, 60_000);
+
+  test("are waited for by the first request, unless they take long", async () => {
+    const isFirstForked = async (module: string): Promise<boolean> => {
+      pool.close();
+      pool = startPool({ modules: ["lighter", "heavy", module] });
+      return (await shown()).forked;
+    };
+    expect([await isFirstForked("slow"), await isFirstForked("endless")]).toEqual([true, false]);
+    expect(isForked(await report())).toBe(true);
   }, 60_000);
 
   test("are not preloaded when one of them leaves a running thread", async () => {
