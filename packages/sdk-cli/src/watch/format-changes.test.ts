@@ -39,3 +39,24 @@ test("each visible change prints one line, and the line of the execution comes l
   const start = { id: { nodeId: "start-node" }, closure: { phase: NodeExecution_Phase.SUCCEEDED, updatedAt } };
   expect(lines(changes, { nodes: [{ node: start, parentNodeId: "" }] })).toEqual([]);
 });
+
+test("a state that arrives in several messages is printed in the order of time, after the last of them", () => {
+  const changes = new ChangeFormatter();
+  const at = (second: number) => timestampFromMs(Date.parse("2026-03-01T10:00:00Z") + second * 1_000);
+  const node = (nodeId: string, second: number) => ({
+    node: { id: { nodeId }, closure: { phase: NodeExecution_Phase.SUCCEEDED, updatedAt: at(second) } },
+  });
+  const attempt = (nodeId: string, second: number) => ({
+    id: { nodeExecutionId: { nodeId } },
+    closure: { phase: TaskExecution_Phase.SUCCEEDED, updatedAt: at(second) },
+  });
+  const execution = { closure: { phase: WorkflowExecution_Phase.SUCCEEDED, updatedAt: at(3) } };
+  expect(lines(changes, { reset: true, execution, nodes: [node("n1", 4), node("n0", 2)] })).toEqual([]);
+  expect(lines(changes, { tasks: [attempt("n1", 3), attempt("n0", 2)], complete: true, ended: true })).toEqual([
+    "10:00:02.000  n0                       SUCCEEDED",
+    "10:00:02.000  n0 attempt 0             SUCCEEDED",
+    "10:00:03.000  n1 attempt 0             SUCCEEDED",
+    "10:00:04.000  n1                       SUCCEEDED",
+    "10:00:03.000  execution                SUCCEEDED",
+  ]);
+});
