@@ -27,8 +27,11 @@ export async function sendAnswer(answer: Message | EncodedMessage, options: Answ
   const entityTag = tag === undefined ? undefined : formatEntityTag(tag, codec.form);
   // Browsers keep the answer, but ask each time whether the caller may still read it.
   const validators = entityTag === undefined ? {} : { ETag: entityTag, "Cache-Control": "private, no-cache" };
-  if (entityTag !== undefined) addVary(response, "Accept");
-  if (mayCompress(route)) addVary(response, "Accept-Encoding");
+  if (entityTag !== undefined) {
+    addVary(response, "Accept");
+    // Answer 304 has the same headers, and the length of its body is not known.
+    if (mayCompress(route)) addVary(response, "Accept-Encoding");
+  }
   if (entityTag !== undefined && isNotModified(request, entityTag)) {
     response.writeHead(304, validators).end();
     return;

@@ -21,11 +21,15 @@ export class ResponseCompression {
 
   constructor(readonly maxStreams = MAX_COMPRESSED_STREAMS) {}
 
-  /** Compresses a whole body that is long enough to gain by it. */
+  /**
+   * Compresses a whole body that is long enough to gain by it. A shorter one does not vary by the
+   * codings that the client accepts.
+   */
   async encode(request: IncomingMessage, response: ServerResponse, body: Uint8Array | string): Promise<EncodedBody> {
+    if (Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return { body, headers: {} };
     addVary(response, "Accept-Encoding");
     const encoding = chooseEncoding(request.headers["accept-encoding"]);
-    if (encoding === undefined || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return { body, headers: {} };
+    if (encoding === undefined) return { body, headers: {} };
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     const compressed = await compress(encoding, bytes);
     return compressed.length < bytes.length

@@ -180,6 +180,10 @@ test.each(["UTC", "Europe/Berlin", "America/St_Johns"])("a literal of any type s
   );
 });
 
+test("none is a value of its type, not a literal that does not fit", () => {
+  expect(fromLiteral(readType({ simple: "NONE" }), { scalar: { noneType: {} } })).toBeNull();
+});
+
 test("a form survives JSON, as drafts and addresses hold it", () => {
   fc.assert(
     fc.property(typed(3), ({ type, literal }) => {

@@ -16,7 +16,9 @@ import { formatDataLines } from "../data/json-text.js";
  * literal; as raw JSON where the type has no such value.
  */
 export function fromLiteral(type: FieldType, literal: LiteralJson, zone = "UTC"): FormValue {
-  return fitLiteral(type, literal, zone) ?? { raw: formatRaw(literal) };
+  const value = fitLiteral(type, literal, zone);
+  // `null` is the value of the type none.
+  return value === undefined ? { raw: formatRaw(literal) } : value;
 }
 
 /** Returns a literal as a form holds it; undefined where it does not fit the type. */
