@@ -13,8 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), "platforms-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * First bytes of a program for each platform: ELF with the machine at byte 18, or Mach-O with the
- * processor at byte 4.
+ * First bytes of a program for each platform: ELF with the machine at byte 18, Mach-O with the
+ * processor at byte 4, or a universal binary, a list of Mach-O programs for several processors.
  */
 const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
   "linux-x64": (start) => isElf(start, 62),
@@ -23,7 +23,16 @@ const IS_FOR: Readonly<Record<Platform, (start: Buffer) => boolean>> = {
   "darwin-arm64": (start) => isMachO(start, 0x0100_000c),
 };
 const isElf = (start: Buffer, machine: number) => start.readUInt32BE(0) === 0x7f45_4c46 && start.readUInt16LE(18) === machine;
-const isMachO = (start: Buffer, processor: number) => start.readUInt32LE(0) === 0xfeed_facf && start.readUInt32LE(4) === processor;
+const isMachO = (start: Buffer, processor: number) =>
+  (start.readUInt32LE(0) === 0xfeed_facf && start.readUInt32LE(4) === processor) || processorsOf(start).includes(processor);
+/** Processors of a universal binary. */
+const processorsOf = (start: Buffer): readonly number[] =>
+  start.readUInt32BE(0) === UNIVERSAL
+    ? Array.from({ length: Math.min(start.readUInt32BE(4), MAX_PROCESSORS) }, (_, at) => start.readUInt32BE(8 + 20 * at))
+    : [];
+const UNIVERSAL = 0xcafe_babe;
+/** More than any universal binary has. Java's class files, which begin alike, have more. */
+const MAX_PROCESSORS = 8;
 
 /** Tags of the wheels that each platform accepts. */
 const WHEEL_TAGS: Readonly<Record<Platform, readonly string[]>> = {
@@ -40,8 +49,9 @@ const WHEEL_TAGS: Readonly<Record<Platform, readonly string[]>> = {
   "darwin-arm64": ["macosx_13_0_arm64", "macosx_12_0_arm64", "macosx_11_0_arm64", "macosx_11_0_universal2", "macosx_10_9_universal2"],
 };
 
+// The report of pip contains the descriptions of all packages.
 const run = (command: string, args: readonly string[], cwd: string) =>
-  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 64 << 20 });
 const pipTags = (platform: Platform) => WHEEL_TAGS[platform].flatMap((tag) => ["--platform", tag]);
 
 describe.runIf(WANTED).each(PLATFORMS)("%s gets programs that are built for it", (platform) => {
@@ -122,10 +132,10 @@ function binaries(place: string): { path: string; start: Buffer }[] {
   const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.flatMap(({ parentPath, name }) => {
     const path = join(parentPath, name);
-    const start = Buffer.alloc(20);
+    const start = Buffer.alloc(8 + 20 * MAX_PROCESSORS);
     const file = openSync(path, "r");
     readSync(file, start);
     closeSync(file);
-    return [0x7f45_4c46, 0xcffa_edfe].includes(start.readUInt32BE(0)) ? [{ path, start }] : [];
+    return [0x7f45_4c46, 0xcffa_edfe, UNIVERSAL].includes(start.readUInt32BE(0)) ? [{ path, start }] : [];
   });
 }
