@@ -13,7 +13,7 @@ import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { id, registerLaunchPlan, registerWorkflow, scope as registered } from "../executions/execution/registered-workflow.fixture.js";
 import { bareExecution } from "../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../executions/store/execution/insert.js";
-import { getOrInsertSignal, setSignalValue } from "../executions/store/signals.js";
+import { SignalStore } from "../executions/store/signals.js";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
@@ -125,12 +125,13 @@ test("a long message is cut at a character", async () => {
 
 test("signals without a value of open executions are pending", async () => {
   const type = toBinary(LiteralTypeSchema, create(LiteralTypeSchema, { type: { case: "simple", value: SimpleType.BOOLEAN } }));
+  const store = new SignalStore(database.db);
   const signal = (name: string, signalId: string) =>
-    ({ signalId, executionId: { project: "p", domain: "d", name } }) as Parameters<typeof getOrInsertSignal>[1];
+    ({ signalId, executionId: { project: "p", domain: "d", name } }) as Parameters<SignalStore["find"]>[0];
   await given("a", { phase: "RUNNING", workflow: "release" });
   await given("b");
-  for (const each of [signal("a", "go"), signal("a", "done"), signal("b", "go")]) await getOrInsertSignal(database.db, each, type);
-  await setSignalValue(database.db, signal("a", "done"), new Uint8Array([1]));
+  for (const each of [signal("a", "go"), signal("a", "done"), signal("b", "go")]) await store.getOrInsert(each, type);
+  await store.setValue(signal("a", "done"), new Uint8Array([1]));
   const { signals } = await overview();
   expect(signals).toMatchObject([{ execution: "a", workflow: "release", signalId: "go", type: { type: { value: SimpleType.BOOLEAN } } }]);
 });

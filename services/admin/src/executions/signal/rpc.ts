@@ -11,15 +11,7 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { ExecutionsDeps } from "../deps.js";
 import { checkExecutionId, executionIdText } from "../model/identifier.js";
 import { publishWakeUp, type WakeUpDeps } from "../engine-notifier/publish-wake-up.js";
-import {
-  findSignal,
-  getOrInsertSignal,
-  listSignals,
-  setSignalValue,
-  signalEntity,
-  type SignalId,
-  type SignalRow,
-} from "../store/signals.js";
+import { listSignals, signalEntity, type SignalId, type SignalRow, SignalStore } from "../store/signals.js";
 
 /**
  * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again:
@@ -27,12 +19,13 @@ import {
  */
 export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;
+  const store = new SignalStore(db);
   return {
     async getOrCreateSignal({ id, type }) {
       checkSignalId(id);
       if (type === undefined) throw missingArgument("type");
       const bytes = toBinary(LiteralTypeSchema, type);
-      const row = await getOrInsertSignal(db, id, bytes);
+      const row = await store.getOrInsert(id, bytes);
       if (row === undefined || !Buffer.from(row.type).equals(bytes)) {
         throw alreadyExists(`signal ${id.signalId}: value with matching already exists, with another type`);
       }
@@ -51,7 +44,7 @@ export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): Servi
     async setSignal({ id, value }) {
       checkSignalId(id);
       if (value === undefined) throw missingArgument("value");
-      const row = await findSignal(db, id);
+      const row = await store.find(id);
       if (row === undefined) {
         throw invalidArgument(
           `failed to validate that signal [${executionIdText(id.executionId)} ${id.signalId}] exists, err: [signal does not exist]`,
@@ -65,7 +58,7 @@ export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): Servi
           `requested signal value of type [${typeToText(given)}] is not castable to existing signal type [${typeToText(wanted)}]`,
         );
       }
-      await setSignalValue(db, id, toBinary(LiteralSchema, value));
+      await store.setValue(id, toBinary(LiteralSchema, value));
       publishWakeUp(deps, id.executionId, { case: "signalId", value: id.signalId });
       return {};
     },

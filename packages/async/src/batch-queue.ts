@@ -1,0 +1,87 @@
+export interface BatchQueueOptions<T, R> {
+  /** Processes the items of one owner. Resolves to their results in the same order. */
+  readonly process: (items: readonly T[], owner: string) => Promise<readonly R[]>;
+  /** Maximum number of items of a batch. */
+  readonly maxItems: number;
+  /** Maximum number of bytes of a batch with several items. Default: no limit. */
+  readonly maxBytes?: number;
+  /** Size of an item, bytes. Default: 0. */
+  readonly bytesOf?: (item: T) => number;
+  /** Maximum number of batches of one owner that are processed at the same time. Default: 1. */
+  readonly concurrency?: number;
+  /**
+   * True for an error that one item may have caused: each item is then processed alone. Default:
+   * false.
+   */
+  readonly isItemError?: (error: unknown) => boolean;
+}
+
+interface WaitingItem<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface OwnerQueue<T, R> {
+  waiting: WaitingItem<T, R>[];
+  running: number;
+}
+
+/**
+ * Processes items in batches: an item is processed at once while its owner has few batches in
+ * progress; otherwise it shares the next batch with the other items of its owner. The batches of
+ * different owners do not wait for one another.
+ */
+export class BatchQueue<T, R> {
+  readonly #queues = new Map<string, OwnerQueue<T, R>>();
+
+  constructor(private readonly options: BatchQueueOptions<T, R>) {}
+
+  /** Resolves to the result of the item; rejects with the error of its batch. */
+  run(item: T, owner: string): Promise<R> {
+    const { promise, resolve, reject } = Promise.withResolvers<R>();
+    let queue = this.#queues.get(owner);
+    if (queue === undefined) this.#queues.set(owner, (queue = { waiting: [], running: 0 }));
+    queue.waiting.push({ item, resolve, reject });
+    this.#start(owner, queue);
+    return promise;
+  }
+
+  #start(owner: string, queue: OwnerQueue<T, R>): void {
+    const { concurrency = 1 } = this.options;
+    while (queue.waiting.length > 0 && queue.running < concurrency) {
+      queue.running++;
+      void this.#process(this.#takeBatch(queue), owner).then(() => {
+        queue.running--;
+        this.#start(owner, queue);
+        if (queue.running === 0) this.#queues.delete(owner);
+      });
+    }
+  }
+
+  #takeBatch(queue: OwnerQueue<T, R>): readonly WaitingItem<T, R>[] {
+    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = this.options;
+    let count = 0;
+    let bytes = 0;
+    for (const { item } of queue.waiting) {
+      bytes += bytesOf(item);
+      if (count === maxItems || (count > 0 && bytes > maxBytes)) break;
+      count++;
+    }
+    return queue.waiting.splice(0, count);
+  }
+
+  async #process(batch: readonly WaitingItem<T, R>[], owner: string): Promise<void> {
+    const { process, isItemError = () => false } = this.options;
+    try {
+      const results = await process(
+        batch.map(({ item }) => item),
+        owner,
+      );
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R);
+    } catch (error) {
+      if (batch.length > 1 && isItemError(error)) for (const waiting of batch) await this.#process([waiting], owner);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+}
