@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { ManualTime } from "./manual-time.js";
 import { BatchQueue, type BatchQueueOptions } from "./batch-queue.js";
 
 /** Batches in progress, as `owner: items`, and their ends. */
@@ -90,4 +91,41 @@ test("an owner whose batches have ended begins anew", async () => {
   await endAll();
   expect(await Promise.all([first, second])).toEqual(["A", "B"]);
   expect(started).toEqual(["x: a", "x: b"]);
+});
+
+test("batches of one owner keep their pace, also when they end at once", async () => {
+  const time = new ManualTime();
+  const queue = queueOf({ concurrency: 4, msPerItem: (owner) => (owner === "x" ? 10 : 0), time });
+  const results = Promise.all([
+    ...["a", "b", "c", "d", "e"].map((item) => queue.run(item, "x")),
+    ...["f", "g"].map((item) => queue.run(item, "y")),
+  ]);
+  await endAll();
+  expect(started).toEqual(["x: a", "y: f", "y: g"]);
+  await time.advance(9);
+  expect(started).toHaveLength(3);
+  await time.advance(1);
+  expect(started.slice(3)).toEqual(["x: b c d"]);
+  await endAll();
+  await time.advance(29);
+  expect(started.slice(4)).toEqual([]);
+  await time.advance(1);
+  expect(started.slice(4)).toEqual(["x: e"]);
+  await endAll();
+  expect(await results).toHaveLength(7);
+});
+
+test("an item that arrives during a pause waits for its end", async () => {
+  const time = new ManualTime();
+  const queue = queueOf({ msPerItem: () => 10, time });
+  const first = queue.run("a", "x");
+  await endAll();
+  await first;
+  await time.advance(5);
+  const second = queue.run("b", "x");
+  expect(started).toEqual(["x: a"]);
+  await time.advance(5);
+  expect(started).toEqual(["x: a", "x: b"]);
+  await endAll();
+  expect(await second).toBe("B");
 });

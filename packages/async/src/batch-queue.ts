@@ -1,3 +1,6 @@
+import { systemTime } from "./system.js";
+import type { Time } from "./time.js";
+
 export interface BatchQueueOptions<T, R> {
   /** Processes the items of one owner. Resolves to their results in the same order. */
   readonly process: (items: readonly T[], owner: string) => Promise<readonly R[]>;
@@ -9,6 +12,12 @@ export interface BatchQueueOptions<T, R> {
   readonly bytesOf?: (item: T) => number;
   /** Maximum number of batches of one owner that are processed at the same time. Default: 1. */
   readonly concurrency?: number;
+  /**
+   * Minimum time between the starts of two batches of the owner, ms for each item of the first.
+   * Default: 0.
+   */
+  readonly msPerItem?: (owner: string) => number;
+  readonly time?: Pick<Time, "schedule">;
   /**
    * True for an error that one item may have caused: each item is then processed alone. Default:
    * false.
@@ -25,12 +34,13 @@ interface WaitingItem<T, R> {
 interface OwnerQueue<T, R> {
   waiting: WaitingItem<T, R>[];
   running: number;
+  isPaused: boolean;
 }
 
 /**
  * Processes items in batches: an item is processed at once while its owner has few batches in
  * progress; otherwise it shares the next batch with the other items of its owner. The batches of
- * different owners do not wait for one another.
+ * different owners do not wait for one another. A pace for each owner leaves time to others.
  */
 export class BatchQueue<T, R> {
   readonly #queues = new Map<string, OwnerQueue<T, R>>();
@@ -41,7 +51,7 @@ export class BatchQueue<T, R> {
   run(item: T, owner: string): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     let queue = this.#queues.get(owner);
-    if (queue === undefined) this.#queues.set(owner, (queue = { waiting: [], running: 0 }));
+    if (queue === undefined) this.#queues.set(owner, (queue = { waiting: [], running: 0, isPaused: false }));
     queue.waiting.push({ item, resolve, reject });
     this.#start(owner, queue);
     return promise;
@@ -49,14 +59,31 @@ export class BatchQueue<T, R> {
 
   #start(owner: string, queue: OwnerQueue<T, R>): void {
     const { concurrency = 1 } = this.options;
-    while (queue.waiting.length > 0 && queue.running < concurrency) {
+    while (queue.waiting.length > 0 && queue.running < concurrency && !queue.isPaused) {
+      const batch = this.#takeBatch(queue);
       queue.running++;
-      void this.#process(this.#takeBatch(queue), owner).then(() => {
+      this.#pause(owner, queue, batch.length);
+      void this.#process(batch, owner).then(() => {
         queue.running--;
-        this.#start(owner, queue);
-        if (queue.running === 0) this.#queues.delete(owner);
+        this.#continue(owner, queue);
       });
     }
+  }
+
+  #pause(owner: string, queue: OwnerQueue<T, R>, items: number): void {
+    const { msPerItem = () => 0, time = systemTime } = this.options;
+    const pauseMs = items * msPerItem(owner);
+    if (pauseMs === 0) return;
+    queue.isPaused = true;
+    time.schedule(pauseMs, () => {
+      queue.isPaused = false;
+      this.#continue(owner, queue);
+    });
+  }
+
+  #continue(owner: string, queue: OwnerQueue<T, R>): void {
+    this.#start(owner, queue);
+    if (queue.running === 0 && !queue.isPaused) this.#queues.delete(owner);
   }
 
   #takeBatch(queue: OwnerQueue<T, R>): readonly WaitingItem<T, R>[] {

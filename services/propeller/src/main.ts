@@ -112,7 +112,12 @@ const controller: Controller = new Controller({
   kubeEvents,
   outputs: new OutputsStore(blobs),
   callHandlers: {
-    ...adminCallHandlers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    ...adminCallHandlers({
+      channel: adminChannel,
+      blobs,
+      concurrency: config.admin.concurrency,
+      isShared: (key) => controller.isContended(key),
+    }),
     ...dynamicCallHandlers({ channel: adminChannel, blobs, ...config.dynamic, limits: config.engine }),
     ...recoveryCallHandlers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
     ...catalogCallHandlers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),

@@ -127,7 +127,7 @@ test("signals without a value of open executions are pending", async () => {
   const type = toBinary(LiteralTypeSchema, create(LiteralTypeSchema, { type: { case: "simple", value: SimpleType.BOOLEAN } }));
   const store = new SignalStore(database.db);
   const signal = (name: string, signalId: string) =>
-    ({ signalId, executionId: { project: "p", domain: "d", name } }) as Parameters<SignalStore["find"]>[0];
+    ({ signalId, executionId: { project: "p", domain: "d", name } }) as Parameters<SignalStore["findToSet"]>[0];
   await given("a", { phase: "RUNNING", workflow: "release" });
   await given("b");
   for (const each of [signal("a", "go"), signal("a", "done"), signal("b", "go")]) await store.getOrInsert(each, type);

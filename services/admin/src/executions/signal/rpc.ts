@@ -44,7 +44,7 @@ export function signalRpcs(deps: Pick<ExecutionsDeps, "db"> & WakeUpDeps): Servi
     async setSignal({ id, value }) {
       checkSignalId(id);
       if (value === undefined) throw missingArgument("value");
-      const row = await store.find(id);
+      const row = await store.findToSet(id);
       if (row === undefined) {
         throw invalidArgument(
           `failed to validate that signal [${executionIdText(id.executionId)} ${id.signalId}] exists, err: [signal does not exist]`,

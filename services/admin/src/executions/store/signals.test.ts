@@ -1,5 +1,6 @@
 import { type Query, type Queryable } from "@flyte-ts/postgres";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { ManualTime } from "@flyte-ts/async/manual-time";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type SignalId, SignalStore } from "./signals.js";
 
@@ -33,15 +34,36 @@ test("a thousand concurrent calls for one execution share few statements, and ea
   const created = await Promise.all(many(1_000).map((id) => store.getOrInsert(signal(id), BOOLEAN)));
   expect(created.map((row) => row?.signal_id)).toEqual(many(1_000));
   await Promise.all(many(1_000).map((id, index) => store.setValue(signal(id), new Uint8Array([index % 256]))));
-  const found = await Promise.all(many(1_000).map((id) => store.find(signal(id))));
+  const found = await Promise.all(many(1_000).map((id) => store.findToSet(signal(id))));
   expect(found.map((row) => bytes(row?.value))).toEqual(many(1_000).map((_, index) => [index % 256]));
   expect(statements.length).toBeLessThanOrEqual(3 * 11);
+});
+
+test("thousands of values for one execution are set at a limited pace, and those of another do not wait", async () => {
+  const time = new ManualTime();
+  const paced = new SignalStore(database.db, time);
+  await Promise.all([...many(1_000).map((id) => signal(id)), signal("go", "f")].map((id) => paced.getOrInsert(id, BOOLEAN)));
+  let found = 0;
+  const all = many(1_000).map((id) => paced.findToSet(signal(id)).then(() => found++));
+  expect((await paced.findToSet(signal("go", "f")))?.signal_id).toBe("go");
+  await vi.waitFor(() => expect(found).toBe(1));
+  await time.advance(2);
+  await vi.waitFor(() => expect(found).toBe(101));
+  await time.advance(199);
+  expect(found).toBe(101);
+  await time.advance(1);
+  await vi.waitFor(() => expect(found).toBe(201));
+  await vi.waitFor(async () => {
+    await time.advance(200);
+    expect(found).toBe(1_000);
+  });
+  await Promise.all(all);
 });
 
 test("signals of equal names of several executions are kept apart", async () => {
   await Promise.all(["e", "f"].map((name) => store.getOrInsert(signal("go", name), BOOLEAN)));
   await store.setValue(signal("go", "f"), new Uint8Array([1]));
-  const found = await Promise.all(["e", "f", "g"].map((name) => store.find(signal("go", name))));
+  const found = await Promise.all(["e", "f", "g"].map((name) => store.findToSet(signal("go", name))));
   expect(found.map((row) => bytes(row?.value))).toEqual([null, [1], undefined]);
 });
 
@@ -69,13 +91,13 @@ test("the last of several values that are set at the same time remains", async (
   await Promise.all(["go", "other"].map((id) => store.getOrInsert(signal(id), BOOLEAN)));
   const values = [1, 2, 3].map((value) => store.setValue(signal("go"), new Uint8Array([value])));
   await Promise.all([...values, store.setValue(signal("other"), new Uint8Array([4]))]);
-  const found = await Promise.all(["go", "other"].map((id) => store.find(signal(id))));
+  const found = await Promise.all(["go", "other"].map((id) => store.findToSet(signal(id))));
   expect(found.map((row) => bytes(row?.value))).toEqual([[3], [4]]);
 });
 
 test("a value for an unknown signal creates none", async () => {
   await store.setValue(signal("go"), new Uint8Array([1]));
-  expect(await store.find(signal("go"))).toBeUndefined();
+  expect(await store.findToSet(signal("go"))).toBeUndefined();
 });
 
 test("values of a MiB and more are written one by one", async () => {
@@ -84,13 +106,13 @@ test("values of a MiB and more are written one by one", async () => {
   const large = Buffer.alloc(1024 * 1024, 7);
   await Promise.all(many(4).map((id) => store.setValue(signal(id), large)));
   expect(statements).toHaveLength(4);
-  expect((await store.find(signal("s3")))?.value).toEqual(large);
+  expect((await store.findToSet(signal("s3")))?.value).toEqual(large);
 });
 
 test("a half of a surrogate pair in an id is stored as the replacement character", async () => {
   const row = await store.getOrInsert(signal("go\ud800"), BOOLEAN);
   expect(row?.signal_id).toBe("go\ufffd");
-  expect(await store.find(signal("go\ud800"))).toEqual(row);
+  expect(await store.findToSet(signal("go\ud800"))).toEqual(row);
 });
 
 test("a signal that the database refuses does not fail the calls that share its statement", async () => {
@@ -109,7 +131,7 @@ test("an unavailable database refuses the calls of a batch at once", async () =>
       return Promise.reject(unavailable);
     },
   });
-  const results = await Promise.allSettled(many(50).map((id) => down.find(signal(id))));
+  const results = await Promise.allSettled(many(50).map((id) => down.findToSet(signal(id))));
   expect(results.map((result) => result.status === "rejected" && result.reason)).toEqual(many(50).map(() => unavailable));
   expect(refused).toEqual(["find-signals", "find-signals"]);
 });

@@ -1,6 +1,6 @@
 import type { SignalIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { byteaArray, isUnavailable, type Queryable, textArray } from "@flyte-ts/postgres";
-import { BatchQueue } from "@flyte-ts/async";
+import { BatchQueue, systemTime, type Time } from "@flyte-ts/async";
 import { baseColumns, type ListEntity, type ListPlan, selectPage } from "../../platform/index.js";
 
 export interface SignalRow {
@@ -16,8 +16,20 @@ const columns = "execution_project, execution_domain, execution_name, signal_id,
 
 export type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIdentifier };
 
-/** A batch of one execution, in one statement. */
-const MAX_BATCH = { items: 100, bytes: 1024 * 1024 };
+/** Limits of the calls of one execution that share a statement. */
+const BATCHES = {
+  maxItems: 100,
+  maxBytes: 1024 * 1024,
+  // Such as a signal id that is too long for the index.
+  isItemError: (error: unknown) => !isUnavailable(error),
+};
+
+/**
+ * Pace of values for the signals of one execution, ms for each. A gate takes about as much
+ * processor time in all processes together, so that an execution whose thousands of signals are set
+ * at once occupies one processor.
+ */
+const MS_PER_VALUE = 2;
 
 const ofExecution = "execution_project = $1 AND execution_domain = $2 AND execution_name = $3";
 
@@ -42,19 +54,24 @@ export class SignalStore {
   readonly #found: BatchQueue<SignalId, SignalRow | undefined>;
   readonly #set: BatchQueue<SignalValue, void>;
 
-  constructor(db: Queryable) {
-    this.#created = batchQueue(
-      (batch) => getOrInsertSignals(db, batch),
-      ({ id, type }) => id.signalId.length + type.length,
-    );
-    this.#found = batchQueue(
-      (batch) => findSignals(db, batch),
-      ({ signalId }) => signalId.length,
-    );
-    this.#set = batchQueue(
-      (batch) => setSignalValues(db, batch),
-      ({ id, value }) => id.signalId.length + value.length,
-    );
+  constructor(db: Queryable, time: Pick<Time, "schedule"> = systemTime) {
+    this.#created = new BatchQueue({
+      ...BATCHES,
+      process: (batch) => getOrInsertSignals(db, batch),
+      bytesOf: ({ id, type }) => id.signalId.length + type.length,
+    });
+    this.#found = new BatchQueue({
+      ...BATCHES,
+      process: (batch) => findSignals(db, batch),
+      bytesOf: ({ signalId }) => signalId.length,
+      msPerItem: () => MS_PER_VALUE,
+      time,
+    });
+    this.#set = new BatchQueue({
+      ...BATCHES,
+      process: (batch) => setSignalValues(db, batch),
+      bytesOf: ({ id, value }) => id.signalId.length + value.length,
+    });
   }
 
   /** Returns the signal; inserts it when it does not exist. */
@@ -62,7 +79,8 @@ export class SignalStore {
     return this.#created.run({ id, type }, executionOf(id));
   }
 
-  find(id: SignalId): Promise<SignalRow | undefined> {
+  /** Returns a signal to set, at the pace of values. */
+  findToSet(id: SignalId): Promise<SignalRow | undefined> {
     return this.#found.run(id, executionOf(id));
   }
 
@@ -70,17 +88,6 @@ export class SignalStore {
   setValue(id: SignalId, value: Uint8Array): Promise<void> {
     return this.#set.run({ id, value }, executionOf(id));
   }
-}
-
-function batchQueue<T, R>(process: (batch: readonly T[]) => Promise<readonly R[]>, bytesOf: (item: T) => number): BatchQueue<T, R> {
-  return new BatchQueue({
-    process,
-    maxItems: MAX_BATCH.items,
-    maxBytes: MAX_BATCH.bytes,
-    bytesOf,
-    // Such as a signal id that is too long for the index.
-    isItemError: (error) => !isUnavailable(error),
-  });
 }
 
 const executionOf = ({ executionId: { project, domain, name } }: SignalId): string => `${project}/${domain}/${name}`;

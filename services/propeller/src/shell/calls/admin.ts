@@ -20,17 +20,19 @@ export interface AdminHandlerOptions {
   readonly blobs: Pick<BlobStore, "get">;
   /** Maximum of concurrent calls. */
   readonly concurrency: number;
+  /** True when other workflows are active besides this one. */
+  readonly isShared: (execution: string) => boolean;
 }
 
 type AdminCallHandlers = { readonly [K in keyof AdminCalls]: CallHandler<K> };
 
 /** Call handlers that use admin's public API. */
-export function adminCallHandlers({ channel, blobs, concurrency }: AdminHandlerOptions): AdminCallHandlers {
+export function adminCallHandlers({ channel, blobs, concurrency, isShared }: AdminHandlerOptions): AdminCallHandlers {
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
   const call = <V>(work: () => Promise<CallResult<V>>): Promise<CallResult<V>> => work().catch((error: unknown) => toCallFailure(error));
   const limiter = new CallLimiter(concurrency);
-  const reader = new SignalReader(signals, limiter);
+  const reader = new SignalReader({ signals, limiter, isShared });
   const limited = limiter.limit({
     createExecution: ({ request }) =>
       call(async () => {

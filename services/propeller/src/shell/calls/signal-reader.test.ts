@@ -1,10 +1,11 @@
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { create } from "@bufbuild/protobuf";
 import { booleanLiteral, integerLiteral } from "@flyte-ts/domain/literal";
 import { type Signal, SignalListSchema, SignalSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type LiteralType, LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { CallLimiter } from "./handlers.js";
 import { SignalReader } from "./signal-reader.js";
 
@@ -18,13 +19,17 @@ let stored: Map<string, Signal>;
 let requests: string[];
 let listFailure: RpcError | undefined;
 let reader: SignalReader;
+let time: ManualTime;
+let isShared: boolean;
 beforeEach(() => {
   stored = new Map();
   requests = [];
   listFailure = undefined;
   const turn = () => new Promise((resolve) => setImmediate(resolve));
-  reader = new SignalReader(
-    {
+  time = new ManualTime();
+  isShared = false;
+  reader = new SignalReader({
+    signals: {
       async getOrCreateSignal({ id, type }) {
         const signalId = id?.signalId ?? "";
         requests.push(`get ${signalId}`);
@@ -43,8 +48,10 @@ beforeEach(() => {
         return create(SignalListSchema, { signals });
       },
     },
-    new CallLimiter(8),
-  );
+    limiter: new CallLimiter(8),
+    isShared: () => isShared,
+    time,
+  });
 });
 
 const store = (signalId: string, value?: Literal, type = BOOLEAN) =>
@@ -65,7 +72,7 @@ test("a thousand signals that exist are read by a few requests, each with its ow
   const results = await Promise.all(many(1_000).map((id) => read(id)));
   for (const [index, result] of results.entries())
     expect(result).toEqual({ kind: "value", value: index % 2 === 0 ? integerLiteral(index) : undefined });
-  expect(requests.length).toBeLessThan(20);
+  expect(requests.length).toBeLessThan(40);
 });
 
 test("signals that do not exist are created, although they are read together", async () => {
@@ -96,4 +103,20 @@ test("the same signal read twice at once is answered twice", async () => {
   for (const id of many(20)) store(id, booleanLiteral(true));
   const results = await Promise.all([...many(20), ...many(20)].map((id) => read(id)));
   expect(results).toEqual(results.map(() => ({ kind: "value", value: booleanLiteral(true) })));
+});
+
+test("beside other executions the signals of a thousand gates are read at a limited pace", async () => {
+  isShared = true;
+  for (const id of many(1_000)) store(id, booleanLiteral(true));
+  let done = 0;
+  const reads = many(1_000).map((id) => read(id).then(() => done++));
+  await vi.waitFor(() => expect(done).toBe(1));
+  await time.advance(2);
+  await vi.waitFor(() => expect(done).toBe(33));
+  await time.advance(63);
+  expect(requests).toEqual(["get s0", "list 32"]);
+  await time.advance(1);
+  await vi.waitFor(() => expect(done).toBe(65));
+  await time.advance(2_000);
+  await Promise.all(reads);
 });

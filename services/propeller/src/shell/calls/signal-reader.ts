@@ -1,3 +1,4 @@
+import { BatchQueue, type Time } from "@flyte-ts/async";
 import { create, equals } from "@bufbuild/protobuf";
 import type { Signal } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -10,65 +11,62 @@ import { toCallFailure } from "./call-failure.js";
 
 /** Maximum of concurrent requests for the signals of one execution; further reads form batches. */
 const MAX_REQUESTS = 4;
-/** Maximum of signals that one request lists. */
-const MAX_BATCH = 100;
+/**
+ * Maximum of signals that one request lists. Admin processes as many calls of a connection at a
+ * time, so that those that create the signals of a batch leave no others waiting.
+ */
+const MAX_BATCH = 32;
+/**
+ * Pace of reads beside other executions, ms for each. A gate takes about as much processor time in
+ * all processes together.
+ */
+const MS_PER_READ = 2;
 /** Signal ids that can be written in a filter of ListSignals. */
 const FILTERABLE_ID = /^[\w.-]+$/;
 
 type Read = Pick<CallOf<"awaitSignal">, "id" | "type">;
 type SignalResult = CallResult<Literal | undefined>;
 
-interface WaitingRead extends Read {
-  readonly resolve: (result: SignalResult) => void;
-}
-
-interface Queue {
-  readonly waiting: WaitingRead[];
-  requests: number;
+export interface SignalReaderOptions {
+  readonly signals: Pick<ServiceClient<typeof SignalService>, "getOrCreateSignal" | "listSignals">;
+  readonly limiter: CallLimiter;
+  /** True when other workflows are active besides this one. */
+  readonly isShared: (execution: string) => boolean;
+  readonly time?: Pick<Time, "schedule">;
 }
 
 /**
  * Reads the values of signals, and creates signals that do not exist. Reads of one execution that
- * wait for others share a request: an execution with thousands of gates sends few.
+ * wait for others share a request: an execution with thousands of gates sends few, and beside other
+ * executions at a limited pace.
  */
 export class SignalReader {
-  /** Executions with requests in flight. */
-  readonly #queues = new Map<string, Queue>();
+  readonly #reads: BatchQueue<Read, SignalResult>;
 
-  constructor(
-    private readonly signals: Pick<ServiceClient<typeof SignalService>, "getOrCreateSignal" | "listSignals">,
-    private readonly limiter: CallLimiter,
-  ) {}
-
-  /** Returns the value of a signal, undefined while it has none; never rejects. */
-  read({ id, type }: Read, execution: string): Promise<SignalResult> {
-    const { promise, resolve } = Promise.withResolvers<SignalResult>();
-    let queue = this.#queues.get(execution);
-    if (queue === undefined) this.#queues.set(execution, (queue = { waiting: [], requests: 0 }));
-    queue.waiting.push({ id, type, resolve });
-    this.#send(execution, queue);
-    return promise;
+  constructor(private readonly options: SignalReaderOptions) {
+    const { isShared, time } = options;
+    this.#reads = new BatchQueue({
+      process: (batch, execution) => this.#readAll(batch, execution),
+      maxItems: MAX_BATCH,
+      concurrency: MAX_REQUESTS,
+      msPerItem: (execution) => (isShared(execution) ? MS_PER_READ : 0),
+      ...(time && { time }),
+    });
   }
 
-  #send(execution: string, queue: Queue): void {
-    while (queue.waiting.length > 0 && queue.requests < MAX_REQUESTS) {
-      queue.requests++;
-      void this.#readAll(queue.waiting.splice(0, MAX_BATCH), execution).then(() => {
-        queue.requests--;
-        this.#send(execution, queue);
-        if (queue.requests === 0) this.#queues.delete(execution);
-      });
-    }
+  /** Returns the value of a signal, undefined while it has none; never rejects. */
+  read(read: Read, execution: string): Promise<SignalResult> {
+    return this.#reads.run(read, execution);
   }
 
   /** Reads a batch with one request, and separately the signals that this request does not find. */
-  async #readAll(batch: readonly WaitingRead[], execution: string): Promise<void> {
+  async #readAll(batch: readonly Read[], execution: string): Promise<readonly SignalResult[]> {
     const found = await this.#list(batch, execution);
-    await Promise.all(
+    return Promise.all(
       batch.map(async (read) => {
         const signal = found.get(read.id.signalId);
         const isKnown = signal?.type !== undefined && equals(LiteralTypeSchema, signal.type, typeOf(read));
-        read.resolve(isKnown ? { kind: "value", value: valueOf(signal) } : await this.#getOrCreate(read, execution));
+        return isKnown ? { kind: "value" as const, value: valueOf(signal) } : this.#getOrCreate(read, execution);
       }),
     );
   }
@@ -77,13 +75,14 @@ export class SignalReader {
     const ids = batch.map(({ id }) => id.signalId).filter((id) => FILTERABLE_ID.test(id));
     const workflowExecutionId = batch[0]?.id.executionId;
     if (ids.length < 2 || workflowExecutionId === undefined) return new Map();
+    const { limiter, signals } = this.options;
     const filters = `value_in(signal_id,${ids.join(";")})`;
     try {
-      const { signals } = await this.limiter.run(
-        () => this.signals.listSignals({ workflowExecutionId, limit: ids.length, filters }),
+      const { signals: known } = await limiter.run(
+        () => signals.listSignals({ workflowExecutionId, limit: ids.length, filters }),
         execution,
       );
-      return new Map(signals.map((signal) => [signal.id?.signalId ?? "", signal]));
+      return new Map(known.map((signal) => [signal.id?.signalId ?? "", signal]));
     } catch {
       // The separate requests report the reason.
       return new Map();
@@ -91,8 +90,9 @@ export class SignalReader {
   }
 
   async #getOrCreate(read: Read, execution: string): Promise<SignalResult> {
+    const { limiter, signals } = this.options;
     try {
-      const signal = await this.limiter.run(() => this.signals.getOrCreateSignal({ id: read.id, type: typeOf(read) }), execution);
+      const signal = await limiter.run(() => signals.getOrCreateSignal({ id: read.id, type: typeOf(read) }), execution);
       return { kind: "value", value: valueOf(signal) };
     } catch (error) {
       return toCallFailure(error);

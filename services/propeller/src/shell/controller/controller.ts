@@ -90,7 +90,7 @@ export class Controller {
       logger,
       now: options.now,
       holdsWorkflow: holds,
-      isShared: (key) => this.#queue.isContended(key),
+      isShared: (key) => this.isContended(key),
       observe: (key, observation) => this.observe(key, observation),
       onEncodingError: (key, error) => this.#shardOf(key)?.onReconcileError(key, error),
     });
@@ -120,6 +120,11 @@ export class Controller {
 
   get queueDepth(): number {
     return this.#queue.depth;
+  }
+
+  /** True when other workflows are active besides this one. */
+  isContended(key: string): boolean {
+    return this.#queue.isContended(key);
   }
 
   get queueLatencyMs(): number {

@@ -63,3 +63,24 @@ it("creates no child for a workflow that was released while its events were bein
   await effects.drained();
   expect(asked).toEqual([]);
 });
+
+it("leaves capacity to others and does not wait at the end while thousands of signals are read", async () => {
+  const { promise, resolve } = Promise.withResolvers<{ kind: "value"; value: undefined }>();
+  const observed: unknown[] = [];
+  const effects = new EffectExecutor({
+    logger: createLogger({ service: "test", level: "silent" }),
+    now: () => 0,
+    isShared: () => true,
+    holdsWorkflow: () => true,
+    events: { publish: () => Promise.resolve() },
+    callHandlers: { awaitSignal: () => promise },
+    observe: (_: string, observation: unknown) => observed.push(observation),
+  } as unknown as EffectExecutorOptions);
+  for (let index = 0; index < 2_000; index++)
+    effects.execute("d/a", [{ kind: "call", id: `c${index}`, call: { kind: "awaitSignal" } } as never]);
+  expect(effects.hasCapacity("d/b")).toBe(true);
+  await effects.drained();
+  expect(observed).toEqual([]);
+  resolve({ kind: "value", value: undefined });
+  await expect.poll(() => observed.length).toBe(2_000);
+});

@@ -241,8 +241,13 @@ export class EffectExecutor {
         return outputs
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
-      case "call":
-        return this.#executeCall(key, effect);
+      case "call": {
+        const executed = this.#executeCall(key, effect);
+        if (effect.call.kind !== "awaitSignal") return executed;
+        // Reads of signals wait for their turn, which takes nothing from other workflows.
+        executed.catch((error: unknown) => this.#logFailure(key, effect.kind, error));
+        return undefined;
+      }
       case "kubeEvent":
         this.#recordKubeEvent(key, effect.kubeEvent);
         return undefined;
