@@ -54,6 +54,16 @@ describe("a round of evaluation", () => {
     expect(new Set(driver.takeRequests()).size).toBe(30);
   });
 
+  test("takes a small part of a graph by default, so that others wait for a few milliseconds only", () => {
+    const nodes = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`n${i}`, { kind: "sub" as const, graph: "g" }]));
+    const driver = new Driver(buildWorkflow({ ...wide, main: { nodes } }));
+    driver.hasCapacity = false;
+    driver.deferWrites = true;
+    driver.observe({ kind: "load", isNew: true });
+    expect(driver.run.needsCapacity).toBe(true);
+    expect(Object.keys(driver.run.status.nodeStatus ?? {}).length).toBeLessThan(100);
+  });
+
   test("handles an abort before the remaining nodes", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasCapacity = false;
