@@ -98,11 +98,16 @@ test("an execution runs only in its cluster, by that cluster's services", async 
   }
 }, 120_000);
 
-/** States that the second replica reports. */
+/** States that the remaining replicas report. Each detects an outage for itself. */
 const clusterStates = async () => {
-  const answer = await fetch(`http://127.0.0.1:${plane.admins[1]?.api}/api/v1/clusters`);
-  const { clusters: reported } = (await answer.json()) as { clusters: { name: string; state: string }[] };
-  return reported.map(({ name, state }) => `${name} ${state}`);
+  const reports = await Promise.all(
+    plane.admins.slice(1).map(async ({ api }) => {
+      const answer = await fetch(`http://127.0.0.1:${api}/api/v1/clusters`);
+      const { clusters: reported } = (await answer.json()) as { clusters: { name: string; state: string }[] };
+      return reported.map(({ name, state }) => `${name} ${state}`);
+    }),
+  );
+  return [...new Set(reports.flat())].toSorted();
 };
 
 test(
@@ -115,7 +120,7 @@ test(
     await Promise.all(before.map((name, i) => run(admin(i % ADMINS), name, i < EXECUTIONS / 2 ? "east" : "")));
     await east?.set({ kind: "refused" });
     await lost?.process.kill();
-    // Admin may still place executions in the unreachable cluster until the remaining replica has
+    // Admin may still place executions in the unreachable cluster until the remaining replicas have
     // detected the outage. It moves them before they are launched. An execution whose request was
     // sent on a broken connection may exist in that cluster and stays there.
     const meanwhile = Array.from({ length: 4 }, (_, i) => `meanwhile${i}`);
