@@ -47,9 +47,9 @@ test("thousands of values for one execution are set at a limited pace, and those
   const all = many(1_000).map((id) => paced.findToSet(signal(id)).then(() => found++));
   expect((await paced.findToSet(signal("go", "f")))?.signal_id).toBe("go");
   await vi.waitFor(() => expect(found).toBe(1));
-  await time.advance(2);
+  await time.advance(4);
   await vi.waitFor(() => expect(found).toBe(101));
-  await time.advance(199);
+  await time.advance(399);
   expect(found).toBe(101);
   await time.advance(1);
   await vi.waitFor(() => expect(found).toBe(201));

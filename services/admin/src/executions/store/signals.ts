@@ -25,8 +25,8 @@ const BATCHES = {
 };
 
 /**
- * Pace of values for the signals of one execution, ms for each. A gate takes half of it of processor
- * time in all processes together, so that an execution whose thousands of signals are set at once
+ * Pace of values for the signals of one execution, ms for each. A gate takes half of it as
+ * processor time of all processes, so that an execution whose thousands of signals are set at once
  * occupies half a processor.
  */
 const MS_PER_VALUE = 4;

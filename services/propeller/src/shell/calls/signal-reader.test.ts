@@ -111,12 +111,12 @@ test("beside other executions the signals of a thousand gates are read at a limi
   let done = 0;
   const reads = many(1_000).map((id) => read(id).then(() => done++));
   await vi.waitFor(() => expect(done).toBe(1));
-  await time.advance(2);
+  await time.advance(4);
   await vi.waitFor(() => expect(done).toBe(33));
-  await time.advance(63);
+  await time.advance(127);
   expect(requests).toEqual(["get s0", "list 32"]);
   await time.advance(1);
   await vi.waitFor(() => expect(done).toBe(65));
-  await time.advance(2_000);
+  await time.advance(4_000);
   await Promise.all(reads);
 });

@@ -17,8 +17,8 @@ const MAX_REQUESTS = 4;
  */
 const MAX_BATCH = 32;
 /**
- * Pace of reads beside other executions, ms for each: that of the values in admin. A gate takes half
- * of it of processor time in all processes together.
+ * Pace of reads beside other executions, ms for each: that of the values in admin. A gate takes
+ * half of it as processor time of all processes.
  */
 const MS_PER_READ = 4;
 /** Signal ids that can be written in a filter of ListSignals. */
