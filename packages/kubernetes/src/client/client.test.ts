@@ -49,6 +49,19 @@ describe("against a stub server", () => {
     expect(asked).toEqual(["500 from 0", "500 from 500", "500 from 1000", "1 from 0"]);
   });
 
+  test("requests in sequence share a connection, also deletions, which have a body", async () => {
+    let connections = 0;
+    const count = () => connections++;
+    server.on("connection", count);
+    answer = (response) => response.end("{}");
+    for (let call = 0; call < 5; call++) {
+      expect(await client.delete(NAMESPACES, { name: "a" })).toBe(true);
+      await client.get(NAMESPACES, { name: "a" });
+    }
+    server.off("connection", count);
+    expect(connections).toBeLessThanOrEqual(1);
+  });
+
   const calls: readonly { readonly what: string; readonly call: () => Promise<unknown> }[] = [
     { what: "get", call: () => client.get(NAMESPACES, { name: "a" }) },
     { what: "list", call: () => client.list(NAMESPACES) },

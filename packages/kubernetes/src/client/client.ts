@@ -345,6 +345,9 @@ class HttpKubeClient implements KubeClient, KubeApplier {
         method,
         headers,
         body: body === undefined ? null : JSON.stringify(body),
+        // By default the connection of a DELETE with a body is closed, for servers that do not
+        // read the body.
+        reset: false,
         ...(bodyTimeoutMs === undefined ? {} : { bodyTimeout: bodyTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
       });
