@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { BoundedMap } from "@flyte-ts/async";
 
 /** Scope of a signing key: one day, region and service. */
 export interface Scope {
@@ -12,10 +13,19 @@ export function scopeText({ day, region, service }: Scope): string {
   return `${day}/${region}/${service}/aws4_request`;
 }
 
+/** Keys of the last scopes: clients use one for a day, and its derivation takes four hashes. */
+const recentKeys = new BoundedMap<string, Buffer>(16);
+
 /** Derives the key for signatures within a scope (AWS Signature Version 4). */
-export function signingKey(secret: string, { day, region, service }: Scope): Buffer {
+export function signingKey(secret: string, scope: Scope): Buffer {
+  const id = `${scopeText(scope)} ${secret}`;
+  const known = recentKeys.get(id);
+  if (known !== undefined) return known;
+  const { day, region, service } = scope;
   const step = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-  return step(step(step(step(`AWS4${secret}`, day), region), service), "aws4_request");
+  const key = step(step(step(step(`AWS4${secret}`, day), region), service), "aws4_request");
+  recentKeys.set(id, key);
+  return key;
 }
 
 export function hmacHex(key: Buffer, text: string): string {

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DirectoryCache } from "./directory-cache.js";
-import { compareKeys, HASHED_KEYS_DIR } from "./key-path.js";
+import { compareKeys, HASHED_KEYS_DIR, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, openObject } from "./object-file.js";
 
 /** A key of a bucket, or the common prefix of several. */
@@ -13,6 +13,9 @@ export interface ListKeysOptions {
   /** Directory of the bucket. */
   readonly folder: string;
   readonly entries: DirectoryCache;
+  readonly rules: NameRules;
+  /** The bucket may have keys that do not fit into file names. */
+  readonly hashed: boolean;
   readonly prefix: string;
   /** List only keys after this one. */
   readonly after: string;
@@ -25,10 +28,10 @@ export interface ListKeysOptions {
 /** Lists keys and common prefixes of a bucket in key order, each once. */
 export async function* listKeys(options: ListKeysOptions): AsyncGenerator<ListEntry> {
   // Groups by delimiter usually equal directories, which then need not be read.
-  const plain = foldPrefixes(listDirectory({ path: options.folder, at: "" }, options), options);
-  const hashed = foldPrefixes(listHashedKeys(options), options);
+  const plain = foldPrefixes(listPlainKeys(options), options);
+  const found = options.hashed ? mergeSorted(plain, foldPrefixes(listHashedKeys(options), options)) : plain;
   let last: string | undefined;
-  for await (const item of mergeSorted(plain, hashed)) {
+  for await (const item of found) {
     const text = sortText(item);
     if (item.kind === "prefix" && text === last) continue;
     last = item.kind === "prefix" ? text : undefined;
@@ -61,6 +64,16 @@ interface DirectoryPosition {
   readonly path: string;
   /** Prefix of all keys below it. */
   readonly at: string;
+}
+
+/**
+ * Lists keys that fit into file names. Begins in the directory that the prefix names: the ones
+ * above it may have very many entries.
+ */
+async function* listPlainKeys(options: ListKeysOptions): AsyncGenerator<ListEntry> {
+  const at = options.prefix.slice(0, options.prefix.lastIndexOf("/") + 1);
+  const { folders, hashed } = keyPath(`${at}-`, options.rules);
+  if (!hashed) yield* listDirectory({ path: join(options.folder, ...folders), at }, options);
 }
 
 async function* listDirectory({ path, at }: DirectoryPosition, options: ListKeysOptions): AsyncGenerator<ListEntry> {

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { DirectoryCache } from "./directory-cache.js";
 import { compareKeys } from "./key-path.js";
 import { Store } from "./store.js";
-import { sortText } from "./list-keys.js";
+import { listKeys, sortText } from "./list-keys.js";
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "store-"));
 const info = { etag: "0", headers: {}, metadata: {} };
@@ -158,4 +159,32 @@ test("exactly one of several concurrent writers with ifAbsent writes", async () 
 test.each(["..", "a", "A-b", "a/b", ".a", "a..b", "a_b", "x".repeat(64)])("%s is not a bucket name", async (name) => {
   const store = await open();
   await expect(store.createBucket(name)).rejects.toMatchObject({ code: "InvalidBucketName" });
+});
+
+test("a listing below a folder does not read the folders above it", async () => {
+  const folder = newFolder();
+  const store = await open(folder);
+  for (const key of ["data/ab/x/1", "data/ab/y/2", "data/cd/3"]) await put(store, key);
+  const read: string[] = [];
+  const entries = new DirectoryCache();
+  const recording = Object.assign(new DirectoryCache(), {
+    read: (path: string) => {
+      read.push(path);
+      return entries.read(path);
+    },
+  });
+  const options = { folder, entries: recording, rules: { foldsCase: false }, hashed: false, after: "", skip: "", delimiter: "" };
+  const found: string[] = [];
+  for await (const item of listKeys({ ...options, folder: join(folder, "buckets", "bucket"), prefix: "data/ab/x/" }))
+    found.push(sortText(item));
+  expect(found).toEqual(["data/ab/x/1"]);
+  expect(read).toEqual([join(folder, "buckets", "bucket", "data", "ab", "x")]);
+});
+
+test("keys that do not fit into file names are listed after a restart", async () => {
+  const folder = newFolder();
+  const key = `${"L".repeat(260)}/a`;
+  await put(await open(folder), key);
+  const store = await Store.open(folder);
+  expect(await listed(store)).toEqual([key]);
 });

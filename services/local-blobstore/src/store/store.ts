@@ -1,9 +1,10 @@
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeyedMutex } from "@flyte-ts/async";
 import { S3Error } from "../http/s3-error.js";
 import { DirectoryCache } from "./directory-cache.js";
-import { type KeyPath, keyPath, type NameRules } from "./key-path.js";
+import { HASHED_KEYS_DIR, type KeyPath, keyPath, type NameRules } from "./key-path.js";
 import { isMissing, type ObjectInfo, openObject, type OpenObject } from "./object-file.js";
 import { createDirDurably, StagedUpload, syncDir } from "./staged-upload.js";
 import { type ListEntry, listKeys } from "./list-keys.js";
@@ -34,13 +35,16 @@ export class Store {
   readonly #root: string;
   readonly #rules: NameRules;
   readonly #buckets: Set<string>;
+  /** Buckets that may have keys which do not fit into file names. */
+  readonly #hashed: Set<string>;
   readonly #directories = new DirectoryCache();
   readonly #mutex = new KeyedMutex();
 
-  private constructor(root: string, options: { readonly rules: NameRules; readonly buckets: Set<string> }) {
+  private constructor(root: string, options: { readonly rules: NameRules; readonly buckets: Set<string>; readonly hashed: Set<string> }) {
     this.#root = root;
     this.#rules = options.rules;
     this.#buckets = options.buckets;
+    this.#hashed = options.hashed;
   }
 
   /** Opens the directory, creates missing parts and removes incomplete writes of a crash. */
@@ -49,7 +53,8 @@ export class Store {
     await rm(join(root, "tmp"), { recursive: true, force: true });
     await createDirDurably(join(root, "tmp"));
     const buckets = new Set((await readdir(join(root, "buckets"))).filter((name) => BUCKET_NAME.test(name)));
-    return new Store(root, { rules: { foldsCase: await isCaseInsensitive(join(root, "tmp")) }, buckets });
+    const hashed = new Set([...buckets].filter((bucket) => existsSync(join(root, "buckets", bucket, HASHED_KEYS_DIR))));
+    return new Store(root, { rules: { foldsCase: await isCaseInsensitive(join(root, "tmp")) }, buckets, hashed });
   }
 
   /** Directory of staged uploads, which is emptied when the store is opened. */
@@ -113,6 +118,7 @@ export class Store {
     const { bucket, key } = target;
     const path = this.#path(bucket, key);
     const hashed = keyPath(key, this.#rules).hashed;
+    if (hashed) this.#hashed.add(bucket);
     await upload.stageUpload.finish(hashed ? { ...upload.info, key } : upload.info);
     await this.#mutex.run(path, async () => {
       await this.#checkConditions(path, upload.conditions);
@@ -123,13 +129,19 @@ export class Store {
   /** Deletes an object; a missing one is no error. */
   async delete(bucket: string, key: string): Promise<void> {
     const path = this.#path(bucket, key);
-    await this.#mutex.run(path, () => rm(path, { force: true }).catch(ignoreMissing));
+    await this.#mutex.run(path, () => unlink(path).catch(ignoreMissing));
     await this.#removeEmptyDirs(dirname(path), this.#bucketFolder(bucket));
   }
 
   list(bucket: string, options: ListOptions): AsyncGenerator<ListEntry> {
     this.requireBucket(bucket);
-    return listKeys({ ...options, folder: this.#bucketFolder(bucket), entries: this.#directories });
+    return listKeys({
+      ...options,
+      folder: this.#bucketFolder(bucket),
+      entries: this.#directories,
+      rules: this.#rules,
+      hashed: this.#hashed.has(bucket),
+    });
   }
 
   async #checkConditions(path: string, { ifMatch, ifNoneMatch }: WriteConditions): Promise<void> {
