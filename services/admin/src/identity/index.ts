@@ -9,4 +9,4 @@ export { unrestrictedAccessRpcs } from "./caller/access-rpc.js";
 export { isOrigin } from "./config/auth.js";
 export { createAccess } from "./create-access.js";
 export type { IdentityDeps } from "./deps.js";
-export { deleteAuditEntriesBefore, finishAuditEntry, insertAuditEntry } from "./store/audit-log.js";
+export { deleteAuditEntriesBefore, insertFinishedAuditEntries } from "./store/audit-log.js";

@@ -15,7 +15,7 @@ export const retentionSchema = z.strictObject({
   /** Maximum of blobs that one process deletes per second. */
   blobsPerSecond: z.number().positive().default(500),
   /** Maximum of executions that one process deletes concurrently. */
-  concurrency: z.number().int().positive().default(4),
+  concurrency: z.number().int().positive().default(32),
 });
 
 export type RetentionConfig = z.infer<typeof retentionSchema>;

@@ -5,9 +5,9 @@ import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
 import type { Database } from "@flyte-ts/postgres";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type AdminConfig, adminConfigSchema } from "../../config.js";
-import type { DeletionDeps } from "./delete-execution.js";
-import { retentionMetrics } from "./metrics.js";
-import { metadataFolders, rawOutputFolders } from "./storage-paths.js";
+import type { DeletionDeps } from "./deletion/claimed-deletion.js";
+import { retentionMetrics } from "./deletion/metrics.js";
+import { metadataPaths, rawOutputFolders } from "./deletion/storage-paths.js";
 
 /** An execution to create. */
 export interface Made {
@@ -121,8 +121,8 @@ export class KeptExecutions {
   }
 
   metadataOf({ project = "p", domain = "development", name }: Pick<Made, "project" | "domain" | "name">): readonly string[] {
-    const [engine = "", inputs = ""] = metadataFolders(this.blobs, this.config.storage, { project, domain, name });
-    return [`${engine}n0/data/inputs.pb`, `${engine}n0/data/0/outputs.pb`, `${engine}status/1`, inputs];
+    const { folder, inputs } = metadataPaths(this.blobs, this.config.storage, { project, domain, name });
+    return [`${folder}n0/data/inputs.pb`, `${folder}n0/data/0/outputs.pb`, `${folder}status/1`, ...inputs.slice(0, 1)];
   }
 
   rawOutputsOf(name: string): readonly string[] {

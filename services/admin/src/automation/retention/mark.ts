@@ -1,7 +1,7 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { deletionBlocker } from "./deletion-blocker.js";
-import { treesReferencedByCache } from "./cache-references.js";
-import { readTrees, type Tree, type TreeMember } from "./tree.js";
+import { deletionBlocker } from "./tree/deletion-blocker.js";
+import { treesReferencedByCache } from "./tree/cache-references.js";
+import { readTrees, type Tree, type TreeMember } from "./tree/tree.js";
 import { deletionQueue } from "../../executions/index.js";
 
 /** A tree that may be deleted. */

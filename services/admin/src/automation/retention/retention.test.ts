@@ -11,10 +11,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { workOnce } from "../../platform/work-queue/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
-import { createDeletionHandler } from "./delete-execution.js";
+import { createDeletionHandler } from "./deletion/deletion-handler.js";
 import { KeptExecutions, type Made } from "./kept-executions.fixture.js";
-import { retentionMetrics } from "./metrics.js";
-import { rawOutputFolders } from "./storage-paths.js";
+import { retentionMetrics } from "./deletion/metrics.js";
+import { rawOutputFolders } from "./deletion/storage-paths.js";
 import { sweep, pruneAuditLog } from "./sweep.js";
 
 let database: AdminDatabase;

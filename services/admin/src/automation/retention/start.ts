@@ -3,8 +3,8 @@ import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { taskFailures } from "@flyte-ts/postgres";
 import { startWorker } from "../../platform/index.js";
 import type { AutomationDeps } from "../deps.js";
-import { createDeletionHandler } from "./delete-execution.js";
-import { retentionMetrics } from "./metrics.js";
+import { createDeletionHandler } from "./deletion/deletion-handler.js";
+import { retentionMetrics } from "./deletion/metrics.js";
 import { sweep, pruneAuditLog } from "./sweep.js";
 
 const PRUNE_EVERY_MS = 60_000;

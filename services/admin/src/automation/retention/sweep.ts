@@ -3,7 +3,7 @@ import { expiryQueries } from "../../executions/index.js";
 import { deleteAuditEntriesBefore } from "../../identity/index.js";
 import { expiredExecutions } from "./due.js";
 import { markDeletions, planDeletions } from "./mark.js";
-import type { RetentionMetrics } from "./metrics.js";
+import type { RetentionMetrics } from "./deletion/metrics.js";
 
 type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 

@@ -1,4 +1,4 @@
-import type { Query, Queryable } from "@flyte-ts/postgres";
+import { type Query, type Queryable, textArray } from "@flyte-ts/postgres";
 import { sanitizeText } from "@flyte-ts/execution-state";
 import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
 import { phaseNames, type executionIds } from "../../executions/index.js";
@@ -129,11 +129,17 @@ export async function deadLetterDelivery(db: Queryable, id: bigint, reason: stri
   });
 }
 
-/** Deletes the deliveries of an execution, except pending ones, which are still sent. */
-export async function deleteFinishedDeliveries(tx: Queryable, { project, domain, name }: executionIds.ExecutionName): Promise<void> {
+/** Deletes the deliveries of executions, except pending ones, which are still sent. */
+export async function deleteFinishedDeliveries(tx: Queryable, executions: readonly executionIds.ExecutionName[]): Promise<void> {
   await tx.query({
-    text: "DELETE FROM notification_deliveries WHERE project = $1 AND domain = $2 AND execution_name = $3 AND state <> 'waiting'",
-    values: [project, domain, name],
+    name: "delete-finished-deliveries",
+    text: `DELETE FROM notification_deliveries n USING unnest($1::text[], $2::text[], $3::text[]) AS e(project, domain, name)
+      WHERE n.project = e.project AND n.domain = e.domain AND n.execution_name = e.name AND n.state <> 'waiting'`,
+    values: [
+      textArray(executions.map(({ project }) => project)),
+      textArray(executions.map(({ domain }) => domain)),
+      textArray(executions.map(({ name }) => name)),
+    ],
   });
 }
 

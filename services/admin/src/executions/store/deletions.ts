@@ -1,5 +1,7 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, booleanArray, type Queryable, textArray } from "@flyte-ts/postgres";
+import type { ExecutionName } from "../model/identifier.js";
 import type { QueueTable } from "../../platform/index.js";
+import { PLACES } from "./expired-executions.js";
 
 /** True when an execution is marked for deletion. */
 export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
@@ -11,36 +13,47 @@ export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<bool
   return rowCount > 0;
 }
 
-/** Removes the marks of a tree whose deletion has not been confirmed. */
-export async function cancelDeletion(db: Queryable, root: bigint): Promise<void> {
+/** Removes the marks of trees whose deletion has not been confirmed. */
+export async function cancelDeletions(db: Queryable, roots: readonly bigint[]): Promise<void> {
   await db.query({
-    name: "cancel-deletion",
-    text: "DELETE FROM execution_deletions WHERE root_id = $1 AND NOT confirmed",
-    values: [root],
+    name: "cancel-deletions",
+    text: "DELETE FROM execution_deletions WHERE root_id = ANY($1::bigint[]) AND NOT confirmed",
+    values: [bigintArray(roots)],
   });
 }
 
-export interface DeletionConfirmation {
+/** A tree whose deletion is confirmed, with all its members. */
+export interface ConfirmedTree {
   readonly root: bigint;
+  readonly members: readonly bigint[];
   readonly byPolicy: boolean;
   readonly requestedBy: string;
-  readonly now: Date;
   readonly keepsRawOutputs: boolean;
 }
 
-/** Confirms the deletion of all members of a tree, including those that were not marked before. */
-export async function confirmDeletion(
-  db: Queryable,
-  members: readonly bigint[],
-  { root, byPolicy, requestedBy, now, keepsRawOutputs }: DeletionConfirmation,
-): Promise<void> {
+/**
+ * Confirms the deletion of all members of trees, including those that were not marked before. The
+ * members are due now, except the roots: their claim continues.
+ */
+export async function confirmDeletions(db: Queryable, trees: readonly ConfirmedTree[], now: Date): Promise<void> {
+  const members = trees.flatMap((tree) => tree.members.map((id) => ({ id, tree })));
   await db.query({
-    name: "confirm-deletion",
-    text: `INSERT INTO execution_deletions (execution_id, root_id, by_policy, requested_by, marked_at, available_at, confirmed, keeps_raw_outputs)
-      SELECT id, $2, $3, $4, $5, $5, true, $6 FROM unnest($1::bigint[]) AS m(id)
-      ON CONFLICT (execution_id) DO UPDATE
-        SET confirmed = true, keeps_raw_outputs = EXCLUDED.keeps_raw_outputs, available_at = EXCLUDED.available_at, attempts = 0`,
-    values: [members, root, byPolicy, requestedBy, now, keepsRawOutputs],
+    name: "confirm-deletions",
+    text: `INSERT INTO execution_deletions AS d
+        (execution_id, root_id, by_policy, requested_by, marked_at, available_at, confirmed, keeps_raw_outputs)
+      SELECT m.id, m.root, m.by_policy, m.requested_by, $6, $6, true, m.keeps
+        FROM unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[], $5::boolean[]) AS m(id, root, by_policy, requested_by, keeps)
+      ON CONFLICT (execution_id) DO UPDATE SET confirmed = true, keeps_raw_outputs = EXCLUDED.keeps_raw_outputs,
+        available_at = CASE WHEN d.execution_id = EXCLUDED.root_id THEN d.available_at ELSE EXCLUDED.available_at END,
+        attempts = CASE WHEN d.execution_id = EXCLUDED.root_id THEN d.attempts ELSE 0 END`,
+    values: [
+      bigintArray(members.map(({ id }) => id)),
+      bigintArray(members.map(({ tree }) => tree.root)),
+      booleanArray(members.map(({ tree }) => tree.byPolicy)),
+      textArray(members.map(({ tree }) => tree.requestedBy)),
+      booleanArray(members.map(({ tree }) => tree.keepsRawOutputs)),
+      now,
+    ],
   });
 }
 
@@ -115,3 +128,51 @@ export async function countDeletions(db: Queryable): Promise<number> {
 }
 
 export const DELETIONS: QueueTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
+
+/**
+ * Filters executions to those of whose other names one exists, unless its deletion is confirmed:
+ * its data is deleted anyway.
+ */
+export async function findSharingAny(
+  db: Queryable,
+  executions: readonly { readonly id: bigint; readonly others: readonly ExecutionName[] }[],
+): Promise<ReadonlySet<bigint>> {
+  const others = executions.flatMap(({ id, others: names }) => names.map((other) => ({ id, ...other })));
+  if (others.length === 0) return new Set();
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "executions-of-same-folder",
+    text: `SELECT DISTINCT o.id FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS o(id, project, domain, name),
+        LATERAL (SELECT FROM executions e
+          WHERE e.execution_project = o.project AND e.execution_domain = o.domain AND e.execution_name = o.name
+            AND NOT EXISTS (SELECT FROM execution_deletions d WHERE d.execution_id = e.id AND d.confirmed) LIMIT 1) AS found`,
+    values: [
+      bigintArray(others.map(({ id }) => id)),
+      textArray(others.map(({ project }) => project)),
+      textArray(others.map(({ domain }) => domain)),
+      textArray(others.map(({ name }) => name)),
+    ],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Filters executions to those whose name another one has, in any project and domain, unless the
+ * deletion of the other one with its raw outputs is confirmed.
+ */
+export async function findSameNamed(
+  db: Queryable,
+  executions: readonly { readonly id: bigint; readonly name: string }[],
+): Promise<ReadonlySet<bigint>> {
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "executions-of-same-name",
+    // Looks names up by project and domain: the index of names alone serves searches, and is slow.
+    text: `WITH RECURSIVE ${PLACES}
+      SELECT own.id FROM unnest($1::bigint[], $2::text[]) AS own(id, name),
+        LATERAL (SELECT FROM place p, LATERAL (SELECT FROM executions e
+            WHERE e.execution_project = p.project AND e.execution_domain = p.domain AND e.execution_name = own.name AND e.id <> own.id
+              AND NOT EXISTS (SELECT FROM execution_deletions d
+                WHERE d.execution_id = e.id AND d.confirmed AND NOT d.keeps_raw_outputs) LIMIT 1) AS found LIMIT 1) AS other`,
+    values: [bigintArray(executions.map(({ id }) => id)), textArray(executions.map(({ name }) => name))],
+  });
+  return new Set(rows.map(({ id }) => id));
+}

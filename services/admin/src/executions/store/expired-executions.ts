@@ -6,15 +6,18 @@ export interface ProjectDomain {
   readonly domain: string;
 }
 
-/** Finds all projects and domains with a loose index scan. */
+const FIRST_PLACE = "SELECT execution_project AS project, execution_domain AS domain FROM executions";
+
+/** Recursive table `place` of all projects and domains with executions: a loose index scan. */
+export const PLACES = `place(project, domain) AS ((${FIRST_PLACE} ORDER BY execution_project, execution_domain LIMIT 1)
+  UNION ALL SELECT n.project, n.domain FROM place, LATERAL (${FIRST_PLACE}
+    WHERE (execution_project, execution_domain) > (place.project, place.domain) ORDER BY execution_project, execution_domain LIMIT 1) AS n)`;
+
+/** Finds all projects and domains with executions. */
 export async function listProjectDomains(db: Queryable): Promise<readonly ProjectDomain[]> {
-  const places = "SELECT execution_project AS project, execution_domain AS domain FROM executions";
   const { rows } = await db.query<ProjectDomain>({
-    name: "places-of-executions",
-    text: `WITH RECURSIVE place(project, domain) AS ((${places} ORDER BY execution_project, execution_domain LIMIT 1)
-      UNION ALL SELECT n.project, n.domain FROM place, LATERAL (${places}
-        WHERE (execution_project, execution_domain) > (place.project, place.domain) ORDER BY execution_project, execution_domain LIMIT 1) AS n)
-      SELECT project, domain FROM place`,
+    name: "places-with-executions",
+    text: `WITH RECURSIVE ${PLACES} SELECT project, domain FROM place`,
   });
   return rows;
 }

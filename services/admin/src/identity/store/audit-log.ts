@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Queryable, textArray } from "@flyte-ts/postgres";
 import type { KeysetPage } from "../../platform/index.js";
 
 export interface NewAuditEntry {
@@ -37,6 +37,35 @@ export async function finishAuditEntry(
     name: "end-audit-entry",
     text: "UPDATE audit_log SET ended_at = $2, code = $3, message = $4, identifiers = identifiers || $5::jsonb WHERE id = $1",
     values: [id, at, code, message, created],
+  });
+}
+
+/** Stores entries of actions that have succeeded in the same transaction. */
+export async function insertFinishedAuditEntries(
+  tx: Queryable,
+  entries: readonly (NewAuditEntry & { readonly message: string })[],
+): Promise<void> {
+  const texts = (value: (entry: (typeof entries)[number]) => string) => textArray(entries.map(value));
+  await tx.query({
+    name: "insert-finished-audit-entries",
+    text: `INSERT INTO audit_log (at, subject, client_id, method, project, domain, identifiers, request_id, peer, transport, ended_at, code, message)
+      SELECT at, subject, client_id, method, project, domain, identifiers::jsonb, request_id, peer, transport, at, 'OK', message
+      FROM unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::text[], $11::text[])
+        AS e(at, subject, client_id, method, project, domain, identifiers, request_id, peer, transport, message)`,
+    values: [
+      entries.map(({ at }) => at),
+      texts(({ subject }) => subject),
+      texts(({ clientId }) => clientId),
+      texts(({ method }) => method),
+      texts(({ project }) => project),
+      texts(({ domain }) => domain),
+      texts(({ identifiers }) => identifiers),
+      texts(({ requestId }) => requestId),
+      texts(({ peer }) => peer),
+      texts(({ transport }) => transport),
+      texts(({ message }) => message),
+    ],
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName, type TaskId, taskNotFound } from "../../model/identifier.js";
 
 export interface TaskValuesRow {
@@ -54,16 +54,24 @@ export async function findTaskOfAttempt(
   return rows[0];
 }
 
-/** Lists the attempts of an execution in order of their row ids. */
+/** Position in an iteration over the attempts of an execution. */
+export interface AttemptCursor {
+  readonly executionId: bigint;
+  readonly after: bigint;
+}
+
+/** Lists attempts of executions in order of their row ids, up to a limit for each execution. */
 export async function listAttemptsAfter(
   db: Queryable,
-  executionId: bigint,
-  { after, limit }: { readonly after: bigint; readonly limit: number },
-): Promise<readonly { readonly id: bigint; readonly node_id: string; readonly retry_attempt: bigint }[]> {
-  const { rows } = await db.query<{ id: bigint; node_id: string; retry_attempt: bigint }>({
+  cursors: readonly AttemptCursor[],
+  limit: number,
+): Promise<readonly { readonly id: bigint; readonly execution_id: bigint; readonly node_id: string; readonly retry_attempt: bigint }[]> {
+  const { rows } = await db.query<{ id: bigint; execution_id: bigint; node_id: string; retry_attempt: bigint }>({
     name: "attempts-for-retention",
-    text: "SELECT id, node_id, retry_attempt FROM task_executions WHERE execution_id = $1 AND id > $2 ORDER BY id LIMIT $3",
-    values: [executionId, after, limit],
+    text: `SELECT t.* FROM unnest($1::bigint[], $2::bigint[]) AS c(execution_id, after),
+        LATERAL (SELECT id, execution_id, node_id, retry_attempt FROM task_executions
+          WHERE execution_id = c.execution_id AND id > c.after ORDER BY id LIMIT $3) AS t`,
+    values: [bigintArray(cursors.map(({ executionId }) => executionId)), bigintArray(cursors.map(({ after }) => after)), limit],
   });
   return rows;
 }
@@ -76,7 +84,7 @@ export async function loadEventsOfAttempts(
   const { rows } = await db.query<{ id: bigint; event: Uint8Array }>({
     name: "attempt-events-for-retention",
     text: "SELECT task_execution_id AS id, event FROM task_execution_events WHERE task_execution_id = ANY($1::bigint[])",
-    values: [attemptIds],
+    values: [bigintArray(attemptIds)],
   });
   return rows;
 }

@@ -157,27 +157,6 @@ export async function findParents(
   return rows.map(({ node_id: nodeId, ...parent }) => ({ parent, nodeId }));
 }
 
-/** True when one of the executions exists. */
-export async function existsAny(db: Queryable, names: readonly ExecutionName[]): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: "executions-of-same-folder",
-    text: `SELECT 1 FROM unnest($1::text[], $2::text[], $3::text[]) AS o(project, domain, name)
-      JOIN executions e ON e.execution_project = o.project AND e.execution_domain = o.domain AND e.execution_name = o.name LIMIT 1`,
-    values: [names.map(({ project }) => project), names.map(({ domain }) => domain), names.map(({ name }) => name)],
-  });
-  return rowCount > 0;
-}
-
-/** True when an execution other than this one has the name, in any project and domain. */
-export async function existsOtherNamed(db: Queryable, name: string, rowId: bigint): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: "executions-of-same-name",
-    text: "SELECT 1 FROM executions WHERE execution_name = $1 AND id <> $2 LIMIT 1",
-    values: [name, rowId],
-  });
-  return rowCount > 0;
-}
-
 /** Columns from which the API's execution is built. */
 export interface ExecutionRow {
   id: bigint;

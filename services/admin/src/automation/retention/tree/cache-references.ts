@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { executionsWithCacheStatus, attemptQueries } from "../../executions/index.js";
+import { executionsWithCacheStatus, attemptQueries } from "../../../executions/index.js";
 
 /** Facts from the events of an attempt: whether it filled the cache, and the items of an array. */
 export interface AttemptCacheInfo {

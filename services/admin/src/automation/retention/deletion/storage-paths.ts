@@ -1,28 +1,30 @@
 import { nodeUniqueId, rawOutputShard, taskUniqueId } from "@flyte-ts/domain/name";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { AutomationConfig } from "../config.js";
-import type { executionIds } from "../../executions/index.js";
+import type { AutomationConfig } from "../../config.js";
+import type { executionIds } from "../../../executions/index.js";
 
 type Storage = Pick<AutomationConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
 
-/**
- * Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs
- * that a Go FlyteAdmin stored.
- */
-export function metadataFolders(
+export interface MetadataPaths {
+  /** Folder of the engine, with a trailing slash. */
+  readonly folder: string;
+  /** Single blobs that a Go FlyteAdmin may have stored: another object may own their folder. */
+  readonly inputs: readonly string[];
+}
+
+/** Returns where the metadata of an execution is. */
+export function metadataPaths(
   blobs: Pick<BlobStore, "join">,
   storage: Storage,
   { project, domain, name }: executionIds.ExecutionName,
-): readonly string[] {
+): MetadataPaths {
   const { container, metadataPrefix, propellerPrefix } = storage;
-  return [
-    `${blobs.join(container, propellerPrefix, `${project}-${domain}-${name}`)}/`,
-    ...ownInputs(blobs.join(container, metadataPrefix, project, domain, name)),
-  ];
+  const own = blobs.join(container, metadataPrefix, project, domain, name);
+  return {
+    folder: `${blobs.join(container, propellerPrefix, `${project}-${domain}-${name}`)}/`,
+    inputs: [`${own}/inputs`, `${own}/user_inputs`],
+  };
 }
-
-/** Single blobs: another object may own a folder with this name. */
-const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `${folder}/user_inputs`];
 
 /**
  * Returns the other names, existing or not, with the same metadata folder: it joins project, domain

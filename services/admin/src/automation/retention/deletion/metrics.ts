@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
-import { deletionQueue } from "../../executions/index.js";
+import { deletionQueue } from "../../../executions/index.js";
 
 export interface RetentionMetrics {
   readonly executions: Counter<"by">;

@@ -1,8 +1,8 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import type { Queryable } from "@flyte-ts/postgres";
-import { type executionIds, phaseNames } from "../../executions/index.js";
+import { type executionIds, phaseNames } from "../../../executions/index.js";
 import type { Member } from "./deletion-blocker.js";
-import { readTreeRows, type TreeRow } from "../store/execution-trees.js";
+import { readTreeRows, type TreeRow } from "../../store/execution-trees.js";
 
 /** An execution of a tree with its name. */
 export interface TreeMember extends Member, executionIds.ExecutionName {
