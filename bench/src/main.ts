@@ -108,13 +108,12 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Deletes ended executions often, and faster than they are created. */
+/** Applies policies often, so that executions are deleted during the run. */
 const SOAK_BACKEND = {
   ...LOCAL_BACKEND,
   env: {
     FLYTE_TS_ADMIN_RETENTION__SWEEPSECONDS: "10",
     FLYTE_TS_ADMIN_RETENTION__GRACESECONDS: "10",
-    FLYTE_TS_ADMIN_RETENTION__BLOBSPERSECOND: "1000000",
   },
 };
 /** Workloads of a comparison without arguments. */

@@ -15,7 +15,12 @@ export const retentionSchema = z.strictObject({
   /** Maximum of blobs that one process deletes per second. */
   blobsPerSecond: z.number().positive().default(500),
   /** Maximum of executions that one process deletes concurrently. */
-  concurrency: z.number().int().positive().default(32),
+  concurrency: z.number().int().positive().default(256),
+  /**
+   * Identifiers of plugins whose attempts write no raw outputs: their folders are not listed. Those
+   * of the echo plugin, which runs no code of users, by default.
+   */
+  pluginsWithoutRawOutputs: z.array(z.string().min(1)).default(["echo", "core-sleep"]),
 });
 
 export type RetentionConfig = z.infer<typeof retentionSchema>;

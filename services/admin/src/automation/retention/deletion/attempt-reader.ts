@@ -1,7 +1,7 @@
 import { Batcher } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
 import { attemptQueries } from "../../../executions/index.js";
-import { attemptCacheInfo } from "../tree/cache-references.js";
+import { attemptFacts } from "../tree/cache-references.js";
 import type { Attempt } from "./storage-paths.js";
 
 /** Attempts of an execution whose events are read in one query. */
@@ -9,26 +9,40 @@ const PAGE = 200;
 /** Executions of one query. */
 const EXECUTIONS = 32;
 
-type AttemptOfExecution = Omit<Attempt, "execution"> & { readonly id: bigint };
+interface AttemptOfExecution extends Omit<Attempt, "execution"> {
+  readonly id: bigint;
+  readonly plugins: ReadonlySet<string>;
+}
 
 /** Reads attempts of concurrent deletions in common queries. */
 export class AttemptReader {
   readonly #batcher: Batcher<attemptQueries.AttemptCursor, readonly AttemptOfExecution[]>;
 
-  constructor(db: Queryable) {
+  /** @param withoutRawOutputs identifiers of plugins whose attempts write no raw outputs */
+  constructor(
+    db: Queryable,
+    private readonly withoutRawOutputs: ReadonlySet<string>,
+  ) {
     this.#batcher = new Batcher({ maxWeight: EXECUTIONS, run: (cursors) => readPages(db, cursors) });
   }
 
-  /** Reads the attempts of an execution in order, with the items of arrays. */
+  /**
+   * Reads the attempts of an execution that may have written raw outputs, with the items of arrays.
+   */
   async *of(executionId: bigint): AsyncGenerator<AttemptOfExecution> {
     let after = 0n;
     for (;;) {
       const page = await this.#batcher.process({ executionId, after });
-      yield* page;
+      yield* page.filter((attempt) => this.#mayHaveRawOutputs(attempt));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       after = last.id;
     }
+  }
+
+  /** An attempt without an event, or with an unknown plugin, may have written any. */
+  #mayHaveRawOutputs({ plugins }: AttemptOfExecution): boolean {
+    return plugins.size === 0 || [...plugins].some((plugin) => !this.withoutRawOutputs.has(plugin));
   }
 }
 
@@ -37,7 +51,7 @@ async function readPages(
   cursors: readonly attemptQueries.AttemptCursor[],
 ): Promise<readonly (readonly AttemptOfExecution[])[]> {
   const rows = await attemptQueries.listAttemptsAfter(db, cursors, PAGE);
-  const infos = await attemptCacheInfo(
+  const facts = await attemptFacts(
     db,
     rows.map(({ id }) => id),
   );
@@ -47,7 +61,8 @@ async function readPages(
       id: row.id,
       nodeId: row.node_id,
       attempt: Number(row.retry_attempt),
-      items: infos.get(row.id)?.items ?? [],
+      plugins: facts.get(row.id)?.plugins ?? new Set(),
+      items: facts.get(row.id)?.items ?? [],
     })),
   );
 }

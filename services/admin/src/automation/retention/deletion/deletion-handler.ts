@@ -1,4 +1,4 @@
-import { Batcher, type Backoff, backoffDelay } from "@flyte-ts/async";
+import { Batcher, type Backoff, backoffDelay, Semaphore } from "@flyte-ts/async";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { findCluster } from "../../../clusters/index.js";
 import { deletionQueue } from "../../../executions/index.js";
@@ -20,7 +20,9 @@ const BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, jitter: 0.5 };
 /** Trees that one query reads. */
 const TREES = 64;
 /** Executions whose rows one transaction deletes. */
-const EXECUTIONS = 64;
+const EXECUTIONS = 128;
+/** Lists of blobs at a time: other callers share the connections to the blob store. */
+const LISTS = 16;
 
 /**
  * Processes the deletions that are due. Each execution is deleted on its own, and fails on its own;
@@ -52,6 +54,7 @@ class Deletion {
   readonly #shared: SharedFolders;
   readonly #attempts: AttemptReader;
   readonly #deleter: BlobDeleter;
+  readonly #lists = new Semaphore(LISTS);
 
   constructor(deps: DeletionDeps) {
     const { db, blobs, config, sleep, metrics, clock } = deps;
@@ -67,7 +70,7 @@ class Deletion {
       },
     });
     this.#shared = new SharedFolders(db);
-    this.#attempts = new AttemptReader(db);
+    this.#attempts = new AttemptReader(db, new Set(config.retention.pluginsWithoutRawOutputs));
     this.#deleter = new BlobDeleter({
       blobs,
       blobsPerSecond: config.retention.blobsPerSecond,
@@ -83,7 +86,14 @@ class Deletion {
     if (one === undefined) return;
     const { blobs: store, config, metrics, logger } = this.#deps;
     const blobs = await deleteBlobs(
-      { blobs: store, storage: config.storage, shared: this.#shared, attempts: this.#attempts, deleter: this.#deleter },
+      {
+        blobs: store,
+        storage: config.storage,
+        shared: this.#shared,
+        attempts: this.#attempts,
+        deleter: this.#deleter,
+        lists: this.#lists,
+      },
       one,
     );
     await deleteResource(this.#deps, one);

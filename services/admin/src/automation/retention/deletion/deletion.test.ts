@@ -1,3 +1,5 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Query, Queryable } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../../../database.fixture.js";
@@ -209,4 +211,35 @@ test("rows of a large execution are deleted in several transactions, with the ro
   await deleteBatch({ db: { ...kept.db, transaction } });
   expect([...new Set(left)].filter((each) => each !== "1 12001")).toEqual(["1 7001", "1 2001", "0 0"]);
   expect(await kept.rows()).toEqual([]);
+});
+
+test("raw outputs of plugins that write none are not listed, unless an event names no plugin or another one", async () => {
+  const made = ["echo", "container", "mixed", "unnamed", "unknown"].map((name) => ({ name }));
+  const ids = await marked(made);
+  const event = (pluginIdentifier: string) =>
+    toBinary(TaskExecutionEventSchema, create(TaskExecutionEventSchema, { metadata: { pluginIdentifier } }));
+  const events: readonly (readonly Uint8Array[])[] = [
+    [event("echo"), event("echo")],
+    [event("container")],
+    [event("echo"), event("container")],
+    [event("echo"), event("")],
+    [event("echo"), new Uint8Array([0xff])],
+  ];
+  for (const [index, own] of events.entries()) {
+    await kept.db.query({
+      text: `WITH gone AS (DELETE FROM task_execution_events v USING task_executions t WHERE v.task_execution_id = t.id AND t.execution_id = $1)
+        INSERT INTO task_execution_events (task_execution_id, event_order, event)
+          SELECT id, 1 + place, e FROM task_executions, unnest($2::bytea[]) WITH ORDINALITY AS u(e, place) WHERE execution_id = $1`,
+      values: [ids[index], own],
+    });
+  }
+  const listed: string[] = [];
+  const list = (prefix: string) => {
+    listed.push(prefix);
+    return kept.blobs.list(prefix);
+  };
+  await deleteBatch({ blobs: { ...kept.blobs, list } });
+  expect(await kept.rows()).toEqual([]);
+  const rawOutputs = made.map(({ name }) => listed.filter((prefix) => prefix.includes(`/${name}-`) && prefix.includes("/data/")).length);
+  expect(rawOutputs).toEqual([0, 1, 1, 1, 1]);
 });
