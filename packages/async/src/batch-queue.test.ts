@@ -59,7 +59,7 @@ test("several batches of one owner are processed at the same time where that is 
 });
 
 test("a batch stays within its size, and an item above that size is processed alone", async () => {
-  const queue = queueOf({ maxBytes: 4, bytesOf: (item) => item.length });
+  const queue = queueOf({ maxWeight: 4, weightOf: (item) => item.length });
   const results = Promise.all(["aa", "bb", "cc", "dd", "eeeeee", "f"].map((item) => queue.run(item, "x")));
   await endAll();
   expect(started).toEqual(["x: aa", "x: bb cc", "x: dd", "x: eeeeee", "x: f"]);
@@ -128,4 +128,26 @@ test("an item that arrives during a pause waits for its end", async () => {
   expect(started).toEqual(["x: a", "x: b"]);
   await endAll();
   expect(await second).toBe("B");
+});
+
+test("a batch also gets the items that arrive while it gathers", async () => {
+  const batches: (readonly number[])[] = [];
+  const gates: (() => void)[] = [];
+  const queue = new BatchQueue<number, number>({
+    maxWeight: 10,
+    weightOf: (item) => item,
+    gather: () => new Promise((resolve) => gates.push(resolve)),
+    process: async (items) => {
+      batches.push(items);
+      return items;
+    },
+  });
+  const first = queue.run(1);
+  const later = [2, 9, 20].map((item) => queue.run(item));
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => gates.length).toBe(count);
+    gates.at(-1)?.();
+  }
+  expect(await Promise.all([first, ...later])).toEqual([1, 2, 9, 20]);
+  expect(batches).toEqual([[1, 2], [9], [20]]);
 });

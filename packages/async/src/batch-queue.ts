@@ -4,12 +4,17 @@ import type { Time } from "./time.js";
 export interface BatchQueueOptions<T, R> {
   /** Processes the items of one owner. Resolves to their results in the same order. */
   readonly process: (items: readonly T[], owner: string) => Promise<readonly R[]>;
-  /** Maximum number of items of a batch. */
-  readonly maxItems: number;
-  /** Maximum number of bytes of a batch with several items. Default: no limit. */
-  readonly maxBytes?: number;
-  /** Size of an item, bytes. Default: 0. */
-  readonly bytesOf?: (item: T) => number;
+  /** Maximum number of items of a batch. Default: no limit. */
+  readonly maxItems?: number;
+  /** Maximum weight of a batch with several items, such as its bytes. Default: no limit. */
+  readonly maxWeight?: number;
+  /** Weight of an item. Default: 0. */
+  readonly weightOf?: (item: T) => number;
+  /**
+   * Called before each batch, which also gets the items that arrive until it resolves. Must not
+   * reject. Default: a batch begins at once.
+   */
+  readonly gather?: () => Promise<void>;
   /** Maximum number of batches of one owner that are processed at the same time. Default: 1. */
   readonly concurrency?: number;
   /**
@@ -42,13 +47,13 @@ interface OwnerQueue<T, R> {
  * progress; otherwise it shares the next batch with the other items of its owner. The batches of
  * different owners do not wait for one another. A pace for each owner leaves time to others.
  */
-export class BatchQueue<T, R> {
+export class BatchQueue<T, R = void> {
   readonly #queues = new Map<string, OwnerQueue<T, R>>();
 
   constructor(private readonly options: BatchQueueOptions<T, R>) {}
 
   /** Resolves to the result of the item; rejects with the error of its batch. */
-  run(item: T, owner: string): Promise<R> {
+  run(item: T, owner = ""): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     let queue = this.#queues.get(owner);
     if (queue === undefined) this.#queues.set(owner, (queue = { waiting: [], running: 0, isPaused: false }));
@@ -58,16 +63,23 @@ export class BatchQueue<T, R> {
   }
 
   #start(owner: string, queue: OwnerQueue<T, R>): void {
-    const { concurrency = 1 } = this.options;
+    const { concurrency = 1, gather } = this.options;
     while (queue.waiting.length > 0 && queue.running < concurrency && !queue.isPaused) {
-      const batch = this.#takeBatch(queue);
       queue.running++;
-      this.#pause(owner, queue, batch.length);
-      void this.#process(batch, owner).then(() => {
+      const processing = gather === undefined ? this.#processNext(owner, queue) : gather().then(() => this.#processNext(owner, queue));
+      void processing.then(() => {
         queue.running--;
         this.#continue(owner, queue);
       });
+      // The batch gets the waiting items later.
+      if (gather !== undefined) return;
     }
+  }
+
+  #processNext(owner: string, queue: OwnerQueue<T, R>): Promise<void> {
+    const batch = this.#takeBatch(queue);
+    this.#pause(owner, queue, batch.length);
+    return this.#process(batch, owner);
   }
 
   #pause(owner: string, queue: OwnerQueue<T, R>, items: number): void {
@@ -87,12 +99,12 @@ export class BatchQueue<T, R> {
   }
 
   #takeBatch(queue: OwnerQueue<T, R>): readonly WaitingItem<T, R>[] {
-    const { maxItems, maxBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 } = this.options;
+    const { maxItems = Number.POSITIVE_INFINITY, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = this.options;
     let count = 0;
-    let bytes = 0;
+    let weight = 0;
     for (const { item } of queue.waiting) {
-      bytes += bytesOf(item);
-      if (count === maxItems || (count > 0 && bytes > maxBytes)) break;
+      weight += weightOf(item);
+      if (count === maxItems || (count > 0 && weight > maxWeight)) break;
       count++;
     }
     return queue.waiting.splice(0, count);

@@ -1,6 +1,5 @@
 export { type Backoff, backoffDelay } from "./backoff.js";
 export { BatchQueue, type BatchQueueOptions } from "./batch-queue.js";
-export { Batcher, type BatcherOptions } from "./batcher.js";
 export { CircuitBreaker, type CircuitBreakerOptions, type Refusal } from "./circuit-breaker.js";
 export { type Closeable, closeAll } from "./closeable.js";
 export { BinaryHeap, BoundedMap, BoundedSet, DelayQueue, FairQueue, LruCache, SlotTable } from "./collections.js";

@@ -19,7 +19,7 @@ export type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecut
 /** Limits of the calls of one execution that share a statement. */
 const BATCHES = {
   maxItems: 100,
-  maxBytes: 1024 * 1024,
+  maxWeight: 1024 * 1024,
   // Such as a signal id that is too long for the index.
   isItemError: (error: unknown) => !isUnavailable(error),
 };
@@ -58,19 +58,19 @@ export class SignalStore {
     this.#created = new BatchQueue({
       ...BATCHES,
       process: (batch) => getOrInsertSignals(db, batch),
-      bytesOf: ({ id, type }) => id.signalId.length + type.length,
+      weightOf: ({ id, type }) => id.signalId.length + type.length,
     });
     this.#found = new BatchQueue({
       ...BATCHES,
       process: (batch) => findSignals(db, batch),
-      bytesOf: ({ signalId }) => signalId.length,
+      weightOf: ({ signalId }) => signalId.length,
       msPerItem: () => MS_PER_VALUE,
       time,
     });
     this.#set = new BatchQueue({
       ...BATCHES,
       process: (batch) => setSignalValues(db, batch),
-      bytesOf: ({ id, value }) => id.signalId.length + value.length,
+      weightOf: ({ id, value }) => id.signalId.length + value.length,
     });
   }
 

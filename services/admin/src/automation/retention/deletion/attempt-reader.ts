@@ -1,4 +1,4 @@
-import { Batcher } from "@flyte-ts/async";
+import { BatchQueue } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
 import { attemptQueries } from "../../../executions/index.js";
 import { attemptFacts } from "../tree/cache-references.js";
@@ -16,14 +16,14 @@ interface AttemptOfExecution extends Omit<Attempt, "execution"> {
 
 /** Reads attempts of concurrent deletions in common queries. */
 export class AttemptReader {
-  readonly #batcher: Batcher<attemptQueries.AttemptCursor, readonly AttemptOfExecution[]>;
+  readonly #pages: BatchQueue<attemptQueries.AttemptCursor, readonly AttemptOfExecution[]>;
 
   /** @param withoutRawOutputs identifiers of plugins whose attempts write no raw outputs */
   constructor(
     db: Queryable,
     private readonly withoutRawOutputs: ReadonlySet<string>,
   ) {
-    this.#batcher = new Batcher({ maxWeight: EXECUTIONS, run: (cursors) => readPages(db, cursors) });
+    this.#pages = new BatchQueue({ maxItems: EXECUTIONS, isItemError: () => true, process: (cursors) => readPages(db, cursors) });
   }
 
   /**
@@ -32,7 +32,7 @@ export class AttemptReader {
   async *of(executionId: bigint): AsyncGenerator<AttemptOfExecution> {
     let after = 0n;
     for (;;) {
-      const page = await this.#batcher.process({ executionId, after });
+      const page = await this.#pages.run({ executionId, after });
       yield* page.filter((attempt) => this.#mayHaveRawOutputs(attempt));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;

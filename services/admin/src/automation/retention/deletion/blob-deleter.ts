@@ -1,4 +1,4 @@
-import { Batcher } from "@flyte-ts/async";
+import { BatchQueue } from "@flyte-ts/async";
 import type { BlobStore } from "@flyte-ts/blobstore";
 
 /** Maximum of blobs per batch: the limit of one S3 request. */
@@ -31,15 +31,16 @@ export interface BlobChunk {
 export class BlobDeleter {
   /** Maximum of listed blobs in a chunk. */
   readonly maxChunk: number;
-  readonly #batcher: Batcher<BlobChunk>;
+  readonly #batches: BatchQueue<BlobChunk>;
 
   constructor({ blobs, blobsPerSecond, sleep, gather, onBatch }: BlobDeleterOptions) {
     this.maxChunk = Math.min(MAX_BATCH, Math.max(1, Math.floor(blobsPerSecond * BATCH_SECONDS)));
-    this.#batcher = new Batcher({
+    this.#batches = new BatchQueue({
       maxWeight: this.maxChunk,
+      isItemError: () => true,
       gather,
       weightOf: ({ listed, possible }) => listed.length + possible.length,
-      run: async (chunks) => {
+      process: async (chunks) => {
         await blobs.deleteAll(chunks.flatMap(({ listed, possible }) => [...listed, ...possible]));
         const count = chunks.reduce((sum, { listed }) => sum + listed.length, 0);
         onBatch(count);
@@ -51,6 +52,6 @@ export class BlobDeleter {
 
   /** Resolves when the blobs are deleted. A failure of other blobs in the request is not thrown. */
   delete(chunk: BlobChunk): Promise<void> {
-    return this.#batcher.process(chunk);
+    return this.#batches.run(chunk);
   }
 }

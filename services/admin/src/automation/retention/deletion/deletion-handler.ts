@@ -1,4 +1,4 @@
-import { Batcher, type Backoff, backoffDelay, Semaphore } from "@flyte-ts/async";
+import { BatchQueue, type Backoff, backoffDelay, Semaphore } from "@flyte-ts/async";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { findCluster } from "../../../clusters/index.js";
 import { deletionQueue } from "../../../executions/index.js";
@@ -49,8 +49,8 @@ export function createDeletionHandler(deps: DeletionDeps): QueueHandler<ClaimedD
 
 class Deletion {
   readonly #deps: DeletionDeps;
-  readonly #confirming: Batcher<ClaimedDeletion, ClaimedDeletion | undefined>;
-  readonly #deletingRows: Batcher<EmptiedExecution>;
+  readonly #confirming: BatchQueue<ClaimedDeletion, ClaimedDeletion | undefined>;
+  readonly #deletingRows: BatchQueue<EmptiedExecution>;
   readonly #shared: SharedFolders;
   readonly #attempts: AttemptReader;
   readonly #deleter: BlobDeleter;
@@ -60,11 +60,12 @@ class Deletion {
     const { db, blobs, config, sleep, metrics, clock } = deps;
     const gather = () => sleep(GATHER_MS);
     this.#deps = deps;
-    this.#confirming = new Batcher({ maxWeight: TREES, run: (claimed) => confirmTrees(deps, claimed) });
-    this.#deletingRows = new Batcher({
-      maxWeight: EXECUTIONS,
+    this.#confirming = new BatchQueue({ maxItems: TREES, isItemError: () => true, process: (claimed) => confirmTrees(deps, claimed) });
+    this.#deletingRows = new BatchQueue({
+      maxItems: EXECUTIONS,
+      isItemError: () => true,
       gather,
-      run: async (emptied) => {
+      process: async (emptied) => {
         await deleteRows(db, emptied, clock());
         return emptied.map(() => undefined);
       },
@@ -82,7 +83,7 @@ class Deletion {
 
   /** Deletes blobs, resource, child rows, then the row: an interrupted deletion can resume. */
   async run(claimed: ClaimedDeletion): Promise<void> {
-    const one = claimed.confirmed ? claimed : await this.#confirming.process(claimed);
+    const one = claimed.confirmed ? claimed : await this.#confirming.run(claimed);
     if (one === undefined) return;
     const { blobs: store, config, metrics, logger } = this.#deps;
     const blobs = await deleteBlobs(
@@ -97,7 +98,7 @@ class Deletion {
       one,
     );
     await deleteResource(this.#deps, one);
-    await this.#deletingRows.process({ one, blobs });
+    await this.#deletingRows.run({ one, blobs });
     metrics.executions.inc({ by: one.byPolicy ? "policy" : "request" });
     logger.info({ execution: nameOf(one), blobs }, "execution deleted");
   }

@@ -1,4 +1,4 @@
-import { Batcher } from "@flyte-ts/async";
+import { BatchQueue } from "@flyte-ts/async";
 import type { Queryable } from "@flyte-ts/postgres";
 import { deletionQueue } from "../../../executions/index.js";
 import { executionsSharingFolder } from "./storage-paths.js";
@@ -16,14 +16,14 @@ export interface Shared {
 
 /** Finds shared folders of concurrent deletions in common queries. */
 export class SharedFolders {
-  readonly #batcher: Batcher<ClaimedDeletion, Shared>;
+  readonly #queries: BatchQueue<ClaimedDeletion, Shared>;
 
   constructor(db: Queryable) {
-    this.#batcher = new Batcher({ maxWeight: EXECUTIONS, run: (claimed) => findShared(db, claimed) });
+    this.#queries = new BatchQueue({ maxItems: EXECUTIONS, isItemError: () => true, process: (claimed) => findShared(db, claimed) });
   }
 
   of(one: ClaimedDeletion): Promise<Shared> {
-    return this.#batcher.process(one);
+    return this.#queries.run(one);
   }
 }
 
