@@ -169,7 +169,7 @@ export class Execution implements ServedExecution {
       maxStartsPerObservation: this.world.options.seed % 10 === 0 ? 1 : 16,
       // In some worlds an observation processes almost nothing, so that others arrive between the
       // parts of its consequences.
-      maxReconcilesPerObservation: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 64,
+      maxReconcilesPerObservation: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 512,
       maxInlineOutputBytes: random.chance(0.2) ? 8 : 8_192,
       maxTotalInlineOutputBytes: random.chance(0.2) ? 16 : 131_072,
       ...(random.chance(0.4)

@@ -157,7 +157,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     arrayParallelism: "unlimited",
     arrayEventInterval: 500,
     maxStartsPerObservation: 16,
-    maxReconcilesPerObservation: 64,
+    maxReconcilesPerObservation: 512,
     maxInlineOutputBytes: 8 * 1024,
     storesInputs: false,
     maxTotalInlineOutputBytes: 128 * 1024,
