@@ -25,7 +25,7 @@ export { markAllTerminal, recheckAllTerminalMark } from "./store/completeness/al
 export * as nonTerminalRows from "./store/completeness/non-terminal-rows.js";
 export { recordActivity } from "./store/completeness/record-activity.js";
 export * as completionQueue from "./store/completions.js";
-export { deleteChildRows, deleteExecutionRows } from "./store/delete-rows.js";
+export * as executionRows from "./store/delete-rows.js";
 export * as deletionQueue from "./store/deletions.js";
 export * as staleExecutions from "./store/execution/claim-stale.js";
 export * as terminalExecutions from "./store/execution/claim-terminal.js";
@@ -37,6 +37,7 @@ export * as executionStates from "./store/execution/state.js";
 export * as executionUpdates from "./store/execution/update.js";
 export * as expiryQueries from "./store/expired-executions.js";
 export { startInitialAnalyze } from "./store/initial-analyze.js";
+export { nameArrays } from "./store/name-arrays.js";
 export { executionsWithCacheStatus } from "./store/node/find.js";
 export * as nodeStates from "./store/node/state.js";
 export type { LaunchSlots } from "./store/outbox/launch-slots.js";

@@ -1,7 +1,7 @@
-import { type Query, type Queryable, textArray } from "@flyte-ts/postgres";
+import type { Query, Queryable } from "@flyte-ts/postgres";
 import { sanitizeText } from "@flyte-ts/execution-state";
 import { type ClaimedRow, type KeysetPage, type QueueTable, truncateReason } from "../../platform/index.js";
-import { phaseNames, type executionIds } from "../../executions/index.js";
+import { nameArrays, phaseNames, type executionIds } from "../../executions/index.js";
 import type { CompletedExecution } from "../model/completed-execution.js";
 
 export const DELIVERIES: QueueTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
@@ -135,11 +135,7 @@ export async function deleteFinishedDeliveries(tx: Queryable, executions: readon
     name: "delete-finished-deliveries",
     text: `DELETE FROM notification_deliveries n USING unnest($1::text[], $2::text[], $3::text[]) AS e(project, domain, name)
       WHERE n.project = e.project AND n.domain = e.domain AND n.execution_name = e.name AND n.state <> 'waiting'`,
-    values: [
-      textArray(executions.map(({ project }) => project)),
-      textArray(executions.map(({ domain }) => domain)),
-      textArray(executions.map(({ name }) => name)),
-    ],
+    values: nameArrays(executions),
   });
 }
 

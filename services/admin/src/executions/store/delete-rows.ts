@@ -1,5 +1,6 @@
-import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName } from "../model/identifier.js";
+import { nameArrays } from "./name-arrays.js";
 
 /** Attempts, with their events, and nodes that one call deletes. */
 export interface ChildRowLimits {
@@ -37,12 +38,7 @@ export async function deleteExecutionRows(
     text: `WITH own_signals AS (DELETE FROM signals s USING unnest($2::text[], $3::text[], $4::text[]) AS e(project, domain, name)
         WHERE s.execution_project = e.project AND s.execution_domain = e.domain AND s.execution_name = e.name)
       DELETE FROM executions WHERE id = ANY($1::bigint[]) RETURNING id`,
-    values: [
-      bigintArray(executions.map(({ id }) => id)),
-      textArray(executions.map(({ project }) => project)),
-      textArray(executions.map(({ domain }) => domain)),
-      textArray(executions.map(({ name }) => name)),
-    ],
+    values: [bigintArray(executions.map(({ id }) => id)), ...nameArrays(executions)],
   });
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,6 +1,7 @@
 import { bigintArray, booleanArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { ExecutionName } from "../model/identifier.js";
 import type { QueueTable } from "../../platform/index.js";
+import { nameArrays } from "./name-arrays.js";
 import { PLACES } from "./expired-executions.js";
 
 /** True when an execution is marked for deletion. */
@@ -145,12 +146,7 @@ export async function findSharingAny(
         LATERAL (SELECT FROM executions e
           WHERE e.execution_project = o.project AND e.execution_domain = o.domain AND e.execution_name = o.name
             AND NOT EXISTS (SELECT FROM execution_deletions d WHERE d.execution_id = e.id AND d.confirmed) LIMIT 1) AS found`,
-    values: [
-      bigintArray(others.map(({ id }) => id)),
-      textArray(others.map(({ project }) => project)),
-      textArray(others.map(({ domain }) => domain)),
-      textArray(others.map(({ name }) => name)),
-    ],
+    values: [bigintArray(others.map(({ id }) => id)), ...nameArrays(others)],
   });
   return new Set(rows.map(({ id }) => id));
 }

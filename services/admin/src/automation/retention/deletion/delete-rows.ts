@@ -1,5 +1,5 @@
 import type { Database } from "@flyte-ts/postgres";
-import { deleteChildRows, deleteExecutionRows } from "../../../executions/index.js";
+import { executionRows } from "../../../executions/index.js";
 import { insertFinishedAuditEntries } from "../../../identity/index.js";
 import { deleteFinishedDeliveries } from "../../store/deliveries.js";
 import type { ClaimedDeletion } from "./claimed-deletion.js";
@@ -23,9 +23,9 @@ export async function deleteRows(db: Pick<Database, "transaction">, emptied: rea
   const ids = executions.map(({ id }) => id);
   const deleteSome = () =>
     db.transaction(async (tx) => {
-      if (!(await deleteChildRows(tx, ids, LIMITS))) return false;
+      if (!(await executionRows.deleteChildRows(tx, ids, LIMITS))) return false;
       await deleteFinishedDeliveries(tx, executions);
-      const existed = await deleteExecutionRows(tx, executions);
+      const existed = await executionRows.deleteExecutionRows(tx, executions);
       const entries = emptied.filter(({ one }) => existed.has(one.id)).map((each) => auditEntry(each, at));
       if (entries.length > 0) await insertFinishedAuditEntries(tx, entries);
       return true;

@@ -1,5 +1,6 @@
-import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { nameArrays } from "../name-arrays.js";
 
 /** @throws RpcError NOT_FOUND. */
 export async function findExecution(db: Queryable, { project, domain, name }: ExecutionName): Promise<ExecutionRow> {
@@ -114,11 +115,7 @@ export async function findExecutionIds(
     text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
       FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
       JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-    values: [
-      textArray(names.map(({ project }) => project)),
-      textArray(names.map(({ domain }) => domain)),
-      textArray(names.map(({ name }) => name)),
-    ],
+    values: nameArrays(names),
   });
   return rows;
 }
