@@ -55,6 +55,12 @@ export const ATTACKS: readonly Attack[] = [
     seen: "(False, False, False)",
   },
   {
+    name: "modules that the pod may load ahead",
+    attack: "import numpy, sklearn.linear_model; numpy.evil = sklearn.evil = sklearn.linear_model.evil = 1; numpy.random.seed(1)",
+    look: "(lambda one, two: (hasattr(one, 'evil'), hasattr(two, 'evil'), one.random.rand() == 0.417022004702574))(__import__('numpy'), __import__('sklearn.linear_model'))",
+    seen: "(False, False, False)",
+  },
+  {
     name: "builtins and the path",
     attack: "import builtins, sys; builtins.evil = 1; sys.path.insert(0, '/evil'); sys.setrecursionlimit(9999)",
     look: "('evil' in dir(__import__('builtins')), '/evil' in __import__('sys').path, __import__('sys').getrecursionlimit())",

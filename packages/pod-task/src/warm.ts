@@ -3,6 +3,7 @@ export {
   WARM_KEY_LABEL,
   WARM_MODE_LABEL,
   WARM_POOL_ANNOTATION,
+  WARM_PRELOAD_ANNOTATION,
   WARM_STATE_LABEL,
   WARM_WISH_ANNOTATION,
   WARM_WISH_VARIABLE,
@@ -12,5 +13,13 @@ export { isIdleWarmPod, takenAt } from "./warm/taken-pod.js";
 export { takePatch } from "./warm/take-patch.js";
 export { type ReuseLimits, warmStart, type WarmStart, type WarmStartOptions } from "./warm/warm-start.js";
 // Pods that serve several attempts
-export { type AttemptEnd, parseAttemptEnd, takeOf, withAttemptEnd, withEndFromStatus } from "./warm/reused/attempt-end.js";
-export { abortPatch, freePatch, repeatPatch } from "./warm/reused/patches.js";
+export {
+  type AttemptEnd,
+  MAX_PRELOADS,
+  moduleName,
+  parseAttemptEnd,
+  takeOf,
+  withAttemptEnd,
+  withEndFromStatus,
+} from "./warm/reused/attempt-end.js";
+export { abortPatch, type FreePod, freePatch, handOverPatch, repeatPatch } from "./warm/reused/patches.js";

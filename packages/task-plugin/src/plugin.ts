@@ -42,6 +42,11 @@ export interface Plugin {
   readonly pluginIdentifierFor?: (taskType: string) => string;
   /** Called once, before any request. */
   start?(host: PluginHost): Promise<void> | void;
+  /**
+   * Called once, when no request arrives any more and some are still handled: ends waits that are
+   * for the sake of later ones.
+   */
+  drain?(): void;
   /** Called once, after the last request. */
   stop?(): Promise<void> | void;
   /**

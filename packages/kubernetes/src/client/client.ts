@@ -1,7 +1,8 @@
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { type ApiAccess, type AccessOptions, loadAccess } from "./access.js";
 import type { ApplyOptions, KubeApplier } from "./applier.js";
 import { KubeError } from "./errors.js";
+import { createHttpAgent, type HttpAgent, sendRequest } from "./http-agent.js";
 import { type KubeList, type KubeObject, PODS, type ResourceRef, resourcePath } from "./resources.js";
 
 export interface ObjectName {
@@ -158,8 +159,8 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   readonly #base: string;
   readonly #userAgent: string;
   readonly #timeoutMs: number;
-  readonly #requests: Agent;
-  readonly #watches: Agent;
+  readonly #requests: HttpAgent;
+  readonly #watches: HttpAgent;
 
   constructor(access: ApiAccess, { maxConnections = 32, timeoutMs = REQUEST_TIMEOUT_MS, userAgent = "flyte-ts" }: KubeClientOptions) {
     this.#access = access;
@@ -168,14 +169,14 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     this.#server = new URL(access.server);
     this.#base = this.#server.pathname.replace(/\/+$/, "");
     const connect = { ...access.tls, timeout: 10_000 };
-    this.#requests = new Agent({
+    this.#requests = createHttpAgent({
       connections: maxConnections,
       connect,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 30_000,
     });
-    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_IDLE_TIMEOUT_MS });
+    this.#watches = createHttpAgent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_IDLE_TIMEOUT_MS });
   }
 
   async get<T extends KubeObject>(
@@ -330,7 +331,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   async #send(
-    agent: Agent,
+    agent: HttpAgent,
     { method, path, body, contentType = JSON_TYPE, accept = JSON_TYPE, bodyTimeoutMs, signal }: Request,
   ): Promise<Dispatcher.ResponseData> {
     const authorization = await this.#access.authorization();
@@ -339,7 +340,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     if (body !== undefined) headers["content-type"] = contentType;
     let response: Dispatcher.ResponseData;
     try {
-      response = await agent.request({
+      response = await sendRequest(agent, {
         origin: this.#server.origin,
         path: this.#base + path,
         method,

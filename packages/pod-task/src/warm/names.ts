@@ -11,6 +11,10 @@ export const WARM_POOL_ANNOTATION = "flyte.org/warm-pool";
  * name of the take.
  */
 export const WARM_TAKEN_ANNOTATION = "flyte.org/warm-taken";
+/**
+ * Annotation of a reused pod: modules that its supervisor loads ahead, and those that it does not.
+ */
+export const WARM_PRELOAD_ANNOTATION = "flyte.org/warm-preload";
 /** Annotation of a task's pod, or of its PodTemplate: `true`, `false`, or a mode. */
 export const WARM_WISH_ANNOTATION = "flyte.org/warm-pods";
 /** Variable of a task's container: `true`, `false`, or a mode. */

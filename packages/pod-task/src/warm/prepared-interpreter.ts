@@ -8,6 +8,8 @@ export const PREPARED_INTERPRETER = `import atexit, contextlib, fcntl, gc, impor
 ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
 IDLE = 75
 SECOND = "--second"
+# Called at the end of a script.
+LAST = []
 # In two parts: the text of this program is in memory too.
 MARK = "-".join(("flyte-ts", "placeholder", ""))
 
@@ -91,6 +93,8 @@ class Import:
     def __init__(self, others=()):
         self.read, self.missing, self.files = set(), set(), {}
         self.directory = os.getcwd()
+        # Modules that programs do not see until they import them.
+        self.hidden = None
         with self.recording():
             importlib.import_module("flytekit.bin.entrypoint")
             for name in others:
@@ -177,7 +181,8 @@ class Import:
 
     def holds_in(self, folders):
         """True when an import now, with these further folders on the path, would give the same."""
-        names = {name.partition(".")[0] for name in sys.modules} | self.missing | {"sitecustomize", "usercustomize"}
+        modules = [*sys.modules, *(self.hidden.modules() if self.hidden else ())]
+        names = {name.partition(".")[0] for name in modules} | self.missing | {"sitecustomize", "usercustomize"}
         for folder in folders:
             try:
                 if any(entry.partition(".")[0] in names and entry != "__pycache__" for entry in os.listdir(folder)):
@@ -222,7 +227,7 @@ def leave(status):
     code = 0 if status is None else status if isinstance(status, int) else 1
     if status is not None and not isinstance(status, int):
         print(status, file=sys.stderr)
-    for finish in (threading._shutdown, atexit._run_exitfuncs, complete_files):
+    for finish in (threading._shutdown, atexit._run_exitfuncs, complete_files, *LAST):
         with contextlib.suppress(BaseException):
             finish()
     for stream in (sys.stdout, sys.stderr):

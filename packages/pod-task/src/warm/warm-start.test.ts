@@ -124,7 +124,7 @@ describe("a taken pod", () => {
     spec: { containers: [{ name: "task" }] },
   };
   const now = new Date("2026-01-02T03:04:05.500Z");
-  const patch = takePatch(idle, asked, { start: start as NonNullable<typeof start>, now }) as { metadata: Pod["metadata"] };
+  const patch = takePatch(idle, asked, { start: start as NonNullable<typeof start>, now }) as object as { metadata: Pod["metadata"] };
   const taken: Pod = { ...idle, metadata: { ...idle.metadata, ...patch.metadata, creationTimestamp: "2026-01-02T03:00:00Z" } };
 
   it("is taken by a patch of one version, names its attempt and belongs to its workflow", () => {

@@ -6,7 +6,7 @@ import { PRIMARY_CONTAINER_KEY } from "../build/declared-pod.js";
 import type { Container, EnvVar, Pod } from "../pod-types.js";
 import { ATTEMPT_LABELS, ATTEMPT_VARIABLES } from "./attempt-part.js";
 import { expandWithoutVariables } from "./expand.js";
-import { WARM_ASSIGNMENT_ANNOTATION, WARM_KEY_LABEL, WARM_MODE_LABEL } from "./names.js";
+import { WARM_ASSIGNMENT_ANNOTATION, WARM_KEY_LABEL, WARM_MODE_LABEL, WARM_PRELOAD_ANNOTATION } from "./names.js";
 import { REUSED_SUPERVISOR } from "./reused/supervisor.js";
 import { warmEntryPoint } from "./suitable.js";
 import { WARM_SUPERVISOR } from "./supervisor.js";
@@ -54,6 +54,8 @@ const CONTAINER = "task";
 const VOLUME = "flyte-warm-pod";
 const FOLDER = "/var/run/flyte-ts/warm-pod";
 const FILE = "assignment";
+/** The supervisor looks for it beside the assignment. */
+const PRELOAD_FILE = "preload";
 /** Maximum size of an assignment, bytes; Kubernetes allows 256 KiB for all annotations. */
 const MAX_ASSIGNMENT_BYTES = 64 * 1024;
 
@@ -75,7 +77,7 @@ export function warmStart(pod: Pod, request: TaskRequest, options: WarmStartOpti
   const spec = {
     ...pod.spec,
     containers: [supervised({ ...container, name, env: env.common }, { entry, names: Object.keys(env.attempt), options })],
-    volumes: [...(pod.spec.volumes ?? []), assignmentVolume],
+    volumes: [...(pod.spec.volumes ?? []), assignmentVolume(options.reuse !== undefined)],
   };
   const labels = divideLabels(pod.metadata.labels ?? {});
   const primary = { [PRIMARY_CONTAINER_KEY]: name };
@@ -130,10 +132,11 @@ function divideLabels(labels: Readonly<Record<string, string>>) {
   };
 }
 
-const assignmentVolume = {
-  name: VOLUME,
-  downwardAPI: { items: [{ path: FILE, fieldRef: { fieldPath: `metadata.annotations['${WARM_ASSIGNMENT_ANNOTATION}']` } }] },
-};
+function assignmentVolume(isReused: boolean) {
+  const item = (path: string, annotation: string) => ({ path, fieldRef: { fieldPath: `metadata.annotations['${annotation}']` } });
+  const items = [item(FILE, WARM_ASSIGNMENT_ANNOTATION), ...(isReused ? [item(PRELOAD_FILE, WARM_PRELOAD_ANNOTATION)] : [])];
+  return { name: VOLUME, downwardAPI: { items } };
+}
 
 function supervised(
   container: Container,

@@ -99,6 +99,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   return {
     async stop() {
       await subscriptions.close();
+      plugin.drain?.();
       await attempts.stop();
       await plugin.stop?.();
     },

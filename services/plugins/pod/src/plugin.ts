@@ -19,6 +19,7 @@ export function podPlugin(controller: PodController, { taskTypes, onePod }: Serv
     taskTypes: [...taskTypes, ...onePod.taskTypes],
     pluginIdentifierFor: (taskType) => onePodTaskType(taskType, onePod) ?? (taskType === "sidecar" ? "sidecar" : "container"),
     start: (host) => controller.start(host),
+    drain: () => controller.drain(),
     stop: () => controller.stop(),
     reconcile: (request) => controller.reconcile(request),
     abort: (request) => controller.abort(request),

@@ -44,6 +44,7 @@ import { deleteTakenPod } from "./warm/delete-taken-pod.js";
 import type { WarmPool } from "./warm/pool.js";
 import { isReservation, Reservations } from "./warm/reservations.js";
 import { DeletionWaiter } from "./deletion-waiter.js";
+import { UnwatchedPods } from "./unwatched-pods.js";
 
 export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
@@ -76,8 +77,6 @@ const POD_SELECTOR = `execution-id,node-id,!${OPERATOR_JOB_LABEL}`;
 const MAX_REMEMBERED = 10_000;
 /** Maximum wait for the first list of pods before a request is requeued, ms. */
 const SYNC_WAIT_MS = 5_000;
-/** Time for which a pod created here may be missing from the watch, ms. */
-const WATCH_LAG_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /**
@@ -96,8 +95,7 @@ export class PodController {
   readonly #creations: UnsettledCreations;
   /** Pods being created: their changes in the watch are reported after the submission. */
   readonly #creating = new Set<string>();
-  /** Pods that this process created and the watch has not delivered yet. */
-  readonly #awaitingWatch = new Map<string, { readonly pod: Pod; readonly at: number }>();
+  readonly #unwatched: UnwatchedPods;
   /** Requests of pods that have no record. */
   readonly #unannotated = new BoundedMap<string, TaskRequest>(MAX_REMEMBERED);
   /** Last state of pods that disappeared before their end was reported. */
@@ -113,6 +111,7 @@ export class PodController {
     this.#queue = new WorkQueue(deps.clock);
     this.#reader = new PodStatusReader({ ...deps, warningOf: (uid) => this.#warnings?.of(uid) });
     this.#deletions = new DeletionWaiter(deps.clock);
+    this.#unwatched = new UnwatchedPods(deps.clock);
     this.#creations = new UnsettledCreations(deps);
     this.#finished = new FinishedAttempts({ clock: deps.clock, creations: this.#creations, hasEnded: hasExited });
     const { settlesWithinMs } = this.#creations;
@@ -161,6 +160,11 @@ export class PodController {
   /** Reason why pods cannot be followed now. */
   notReadyReason(): string | undefined {
     return this.#informer?.lagMs() === undefined ? "the first list of pods is not complete" : undefined;
+  }
+
+  /** Ends the waits of finalized attempts for others that take their pods. */
+  drain(): void {
+    this.deps.warm?.drain();
   }
 
   async stop(): Promise<void> {
@@ -227,7 +231,7 @@ export class PodController {
   /** Lists attempts whose pods the resource owns, by its uid: labels and names can be forged. */
   async listAttempts({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
     await this.#waitForSync();
-    const pods = new Map([...this.#awaitingWatch].map(([key, { pod }]) => [key, pod]));
+    const pods = new Map(this.#unwatched.entries());
     for (const pod of this.#informer?.list() ?? []) pods.set(podAttemptKey(pod), this.#shown(pod));
     const attempts = [...pods].flatMap(([key, pod]) =>
       isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasExited(pod)
@@ -244,13 +248,13 @@ export class PodController {
     this.#unannotated.delete(key);
     this.#reader.invalidate(key);
     this.#deletedUnreported.delete(key);
-    this.#awaitingWatch.delete(key);
+    this.#unwatched.delete(key);
     if (request.deleteResources && (this.#creations.earlierMayTakeEffect || this.deps.warm !== undefined)) await this.#waitForSync();
     const known = this.#watched(key);
     if (this.#creations.isSettled(request)) this.deps.warm?.release(request);
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
-    if (known !== undefined && takeOf(known) !== undefined && (await this.deps.warm?.reused.free(known)) !== undefined) return;
+    if (known !== undefined && takeOf(known) !== undefined && (await this.deps.warm?.reused.release(known)) !== undefined) return;
     // Until then the ended pod prevents another of its name.
     this.#creations.requireSettled(request);
     const dueAtMs = this.#finished.deferDeletion(key, known);
@@ -263,9 +267,9 @@ export class PodController {
     const key = attemptKey(request);
     const known = this.#watched(key);
     if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
-    const created = this.#awaitingWatch.get(key);
-    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: this.#shown(created.pod), created: false };
-    if (created !== undefined || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
+    const unwatched = this.#unwatched.recent(key);
+    if (unwatched !== undefined) return { pod: this.#shown(unwatched), created: false };
+    if (this.#unwatched.has(key) || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
       const current = await this.#getPod(request);
       if (current === undefined) throw this.#creations.failureOf(request, podMissingFailure(this.#names.objectOf(request)));
       return { pod: requireAttemptObject(current, request, "Pod"), created: false };
@@ -275,7 +279,7 @@ export class PodController {
       const pod = await this.#startPod(request);
       this.#names.add(pod);
       this.deps.warm?.reused.ends.observe(trimPod(pod));
-      if (this.#watched(key) === undefined) this.#awaitingWatch.set(key, { pod: trimPod(pod), at: this.#now() });
+      if (this.#watched(key) === undefined) this.#unwatched.add(key, trimPod(pod));
       return { pod, created: true };
     } finally {
       this.#creating.delete(key);
@@ -332,11 +336,12 @@ export class PodController {
   /** Handles a change of a pod from the watch. */
   #onPodEvent(event: InformerEvent<Pod>): void {
     const { type } = event;
+    if (type !== "deleted" && this.#unwatched.isOlder(event.object)) return;
     const object = this.#shown(event.object);
     const key = this.#names.add(object);
     if (type === "deleted") this.deps.warm?.reused.ends.forget(object);
     else this.deps.warm?.reused.ends.observe(object);
-    this.#awaitingWatch.delete(key);
+    this.#unwatched.delete(key);
     if (type !== "deleted") this.deps.warm?.observe(object, () => this.#informer?.get(event.key));
     if (type === "deleted") {
       if (this.#finished.has(key)) this.#names.delete(key);

@@ -40,20 +40,26 @@ test.each([
 });
 
 /** Violations of one seed, also of the pods of others. */
-async function reusedProblems(seed: number, mistake?: ReusedMistake): Promise<{ readonly problems: string[]; readonly frees: number }> {
+async function reusedProblems(seed: number, mistake?: ReusedMistake) {
   const world = new ReusedWorld(mistake);
+  world.hasOffer = seed % 2 === 1;
   const problems = await simulateAttempt(() => world, seed);
-  return { problems: [...problems, ...world.violations], frees: world.frees };
+  return { problems: [...problems, ...world.violations], frees: world.frees, handOvers: world.handOvers };
 }
 
 test("a task takes one reused pod or starts one pod, and frees it, whatever fails", { timeout: WARM_TIMEOUT_MS }, async () => {
   let frees = 0;
+  let handOvers = 0;
   for (let seed = 0; seed < WARM_SEEDS; seed++) {
     const found = await reusedProblems(seed);
     expect(found.problems, `PLUGIN_SEEDS: seed ${seed}`).toEqual([]);
     frees += found.frees;
+    handOvers += found.handOvers;
   }
-  expect(frees).toBeGreaterThan(WARM_SEEDS / 4);
+  expect([frees, handOvers]).toEqual([
+    expect.toSatisfy((n: number) => n > WARM_SEEDS / 4),
+    expect.toSatisfy((n: number) => n > WARM_SEEDS / 4),
+  ]);
 });
 
 test.each([
@@ -61,6 +67,7 @@ test.each([
   ["takesAnyVersion", 100, "was taken from another attempt"],
   ["freesAnyVersion", 400, "was taken from another attempt"],
   ["confusesEnds", 0, "a job runs after the attempt ended"],
+  ["makesRoomByAnyVersion", 0, "of another attempt was deleted"],
 ] as const)("the simulation finds reused pods with the mistake %s", { timeout: 300_000 }, async (mistake, from, problem) => {
   const found: string[] = [];
   for (let seed = from; seed < from + MISTAKE_SEEDS && !found.some((each) => each.includes(problem)); seed++)

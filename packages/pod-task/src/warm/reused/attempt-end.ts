@@ -16,7 +16,20 @@ export interface AttemptEnd {
   readonly message: string;
   /** Reason for which the pod serves no further attempt; undefined when it does. */
   readonly retires: string | undefined;
+  /** Modules of the image that the attempt imported, as its own process tells. */
+  readonly imports: readonly string[];
+  /** Modules that the supervisor cannot load ahead. */
+  readonly refused: readonly string[];
 }
+
+/** Maximum number of modules that one kind of pods loads ahead. */
+export const MAX_PRELOADS = 32;
+/** Name of a module of the image. Processes of users send such names. */
+export const moduleName = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/);
+const moduleNames = z.array(moduleName).max(MAX_PRELOADS).catch([]);
 
 const seconds = z.number().transform((value) => new Date(value * 1_000));
 const endMark = z
@@ -29,6 +42,8 @@ const endMark = z
     finishedAt: seconds,
     message: z.string(),
     retires: z.string().nullable(),
+    imports: moduleNames.default([]),
+    refused: moduleNames.default([]),
   })
   .transform(({ end, retires, ...rest }): AttemptEnd => ({ ...rest, take: end, retires: retires ?? undefined }));
 

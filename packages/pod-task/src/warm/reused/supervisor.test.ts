@@ -1,18 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { REUSED_SUPERVISOR } from "./supervisor.js";
+import { type SupervisorOptions, type SupervisorProcess, SupervisorProcesses, TIMEOUT } from "./supervisor-process.fixture.js";
 import { WARM_IDLE_EXIT_CODE } from "../supervisor.js";
-import { attempt, canRunSupervisors, ENTRYPOINT, loaded, observations, python, ToyFlytekit } from "../toy-flytekit.fixture.js";
-
-interface End {
-  readonly end: string;
-  readonly code: number;
-  readonly aborted: boolean;
-  readonly message: string;
-  readonly retires: string | null;
-}
+import { canRunSupervisors, ENTRYPOINT, loaded, observations, ToyFlytekit } from "../toy-flytekit.fixture.js";
 
 /** A module with the part of botocore's session from which clients get their data. */
 const TOY_BOTOCORE = `
@@ -27,78 +20,27 @@ class Session:
     def create_client(self, service, **settings):
         self.loader.read_by = os.getpid()
 `;
-const LIFETIME_SECONDS = 60;
 /** Containers have no capability to trace others; the user of a test may. */
 const UNPRIVILEGED = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"];
 /** A process 1 with objects of System V of its own, as in a container. */
 const CONTAINED = ["unshare", "--pid", "--fork", "--kill-child", "--ipc", "--mount-proc"];
 const canContain = spawnSync("unshare", [...CONTAINED.slice(1), "true"]).status === 0;
-const TIMEOUT = { timeout: 30_000, interval: 20 };
 
 describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { timeout: 60_000 }, () => {
   let toy: ToyFlytekit;
-  let started: ChildProcess[];
+  let processes: SupervisorProcesses;
 
   beforeEach(() => {
     toy = new ToyFlytekit();
-    for (const name of ["tmp", "home", "shared"]) mkdirSync(join(toy.folder, name));
-    started = [];
+    processes = new SupervisorProcesses(toy);
   });
   afterEach(() => {
-    for (const child of started) child.kill("SIGKILL");
+    processes.stop();
     toy.remove();
   });
 
-  /** Starts a supervisor, which `run` gives one attempt after the other. */
-  const reused = (
-    entry: string,
-    { lifetime = LIFETIME_SECONDS, most = 10, growth = 2 ** 50, within = [] as readonly string[], variables = {} } = {},
-  ) => {
-    const file = join(toy.folder, "assignment");
-    const shared = join(toy.folder, "shared");
-    const args = [
-      "-c",
-      REUSED_SUPERVISOR,
-      entry,
-      Object.keys(attempt).join(","),
-      file,
-      String(lifetime),
-      String(most),
-      String(growth),
-      shared,
-    ];
-    const environment = { ...toy.environment, TMPDIR: join(toy.folder, "tmp"), HOME: join(toy.folder, "home"), ...variables };
-    const [program = "", ...words] = [...within, python, ...args];
-    const child = spawn(program, words, { cwd: toy.directory, env: environment, stdio: ["ignore", "pipe", "pipe"] });
-    started.push(child);
-    let [log, errors] = ["", ""];
-    child.stdout.on("data", (data) => (log += String(data)));
-    child.stderr.on("data", (data) => (errors += String(data)));
-    const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
-    const payloads = (take: string, kind: string) =>
-      log
-        .split("\n")
-        .slice(0, -1)
-        .filter((line) => line.startsWith(`tag-${take}${kind} `))
-        .map((line) => line.slice(`tag-${take}${kind} `.length));
-    const ends = (take: string) => payloads(take, "=").flatMap((text) => ("end" in JSON.parse(text) ? [JSON.parse(text) as End] : []));
-    const assign = (take: string, command: readonly string[], more: object = {}) =>
-      toy.replaceFile(
-        file,
-        JSON.stringify({ take, tag: `tag-${take}`, command, env: { ...attempt, FLYTE_INTERNAL_EXECUTION_ID: take }, ...more }),
-      );
-    const output = (take: string) => payloads(take, "|").join("\n");
-    const ended = async (take: string) => {
-      await expect.poll(() => [ends(take).length > 0, errors], TIMEOUT).toEqual([true, ""]);
-      return { ...(ends(take)[0] as End), out: output(take) };
-    };
-    const run = (take: string, command: readonly string[]) => {
-      assign(take, command);
-      return ended(take);
-    };
-    return { child, exit, assign, run, ended, output, ends, acknowledge: () => toy.replaceFile(file, ""), log: () => log };
-  };
-  type Pod = ReturnType<typeof reused>;
+  const reused = (entry: string, options: SupervisorOptions = {}) => processes.start(entry, options);
+  type Pod = SupervisorProcess;
 
   const state = (out: string) => observations(out).map(({ environment, directory, ...rest }) => ({ ...rest, environment, directory }));
   const without = (names: readonly string[], list: Record<string, unknown>[]) =>

@@ -1,5 +1,6 @@
 import { PREPARED_INTERPRETER } from "../prepared-interpreter.js";
 import { ATTEMPT_FOLDERS } from "./folders.js";
+import { PRELOAD } from "./preload.js";
 
 /**
  * Python program of a warm pod that serves several attempts, one after the other. Arguments: entry
@@ -63,16 +64,15 @@ def memory_in_use():
     return sum(known.get(name, 0) for name in (("anon", "shmem") if "anon" in known else ("total_rss", "total_shmem")))
 
 
-def own_settings():
-    """What another process of the same user can change of this one."""
+def own_settings(process=0):
+    """What another process of the same user can change of this one, or of the given one."""
     import resource
 
-    limits = [resource.getrlimit(number) for number in range(16)]
-    adjustment = None
+    adjustment, limits = None, [resource.prlimit(process, number) for number in range(16)]
     with contextlib.suppress(OSError):
-        with open("/proc/self/oom_score_adj") as file:
+        with open(f"/proc/{process or 'self'}/oom_score_adj") as file:
             adjustment = file.read()
-    return limits, os.sched_getaffinity(0), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0), adjustment
+    return limits, os.sched_getaffinity(process), os.sched_getscheduler(process), os.getpriority(os.PRIO_PROCESS, process), adjustment
 
 
 def ipc_objects():
@@ -132,7 +132,7 @@ def children():
         with contextlib.suppress(OSError, IndexError):
             with open(f"/proc/{name}/stat") as file:
                 state, parent = file.read().rpartition(")")[2].split()[:2]
-            if parent == me and state not in "ZX":
+            if parent == me and state not in "ZX" and int(name) not in kept:
                 found.add(int(name))
     return found
 
@@ -149,6 +149,8 @@ def end_processes():
         reap()
         running = children()
         if not running:
+            # One that ended since the last call is not listed.
+            reap()
             return round > 20
         # The second process that was not used ends when it sees the end of the first.
         for pid in running if round >= 20 else ():
@@ -161,6 +163,8 @@ def end_processes():
     return True
 
 
+${PRELOAD}
+
 class Supervisor:
     def __init__(self, entry, names, file, shared, lifetime, most, growth):
         self.names, self.file, self.most, self.growth = set(names), file, most, growth
@@ -168,6 +172,7 @@ class Supervisor:
         self.stopped, self.attempts, self.done = False, 0, set()
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
         self.log = Log()
+        self.hidden, self.preload, self.born = None, None, time.time_ns()
         self.script = script_of(entry, os.environ.get("PATH"))
         self.directory = os.getcwd()
         self.start, self.loaded, self.folders, self.changing = dict(os.environ), None, None, []
@@ -184,6 +189,8 @@ class Supervisor:
         if self.folders:
             self.folders.keep()
         self.settings, self.objects, self.memory = own_settings(), ipc_objects(), memory_in_use()
+        if self.is_confined and self.loaded is not None and self.loaded.is_usable and can_follow_processes():
+            self.preload = Preload(self, os.path.join(os.path.dirname(file), "preload"))
 
     def use_own_path(self):
         """Replaces the image's working folder on the path by that of the attempt, where newer code is unpacked over the image's."""
@@ -233,11 +240,15 @@ class Supervisor:
                 assigned = self.assignment()
                 if assigned is not None and assigned["take"] not in self.done:
                     return assigned
+            if self.preload is not None:
+                self.preload.step()
             time.sleep(POLL)
 
     def serve(self):
         while True:
             assigned = self.await_assignment()
+            if self.preload is not None:
+                self.preload.pause()
             self.done.add(assigned["take"])
             self.attempts += 1
             code, end = self.run_attempt(assigned)
@@ -250,6 +261,7 @@ class Supervisor:
 
     def keep_end(self, end):
         """Makes the end the termination message; the limit is 4096 bytes."""
+        end = {name: value for name, value in end.items() if name not in ("imports", "refused")}
         text = json.dumps({**end, "message": end["message"][-1000:]}).encode()
         with contextlib.suppress(OSError):
             with open(TERMINATION_LOG, "wb") as log:
@@ -280,7 +292,7 @@ class Supervisor:
         started, kills = time.time(), oom_kills()
         self.log.mark(start=take, at=started)
         clean = self.folders is not None and self.folders.reset()
-        code, aborted, left = (143, True, False) if assigned.get("abort") else self.follow(*self.fork(assigned), take)
+        code, aborted, left, imports = (143, True, False, []) if assigned.get("abort") else self.follow(*self.fork(assigned), take)
         finished = time.time()
         message = ""
         with contextlib.suppress(OSError):
@@ -289,7 +301,8 @@ class Supervisor:
         oom = oom_kills() > kills
         end = {"end": take, "code": code, "oom": oom, "aborted": aborted, "startedAt": started, "finishedAt": finished}
         retires = self.reason_to_retire(clean, left)
-        return code, {**end, "message": message or (self.log.last_lines() if code else ""), "retires": retires}
+        told = self.preload.told(imports) if self.preload is not None else {}
+        return code, {**end, **told, "message": message or (self.log.last_lines() if code else ""), "retires": retires}
 
     def reason_to_retire(self, clean, left):
         if self.stopped:
@@ -308,28 +321,39 @@ class Supervisor:
             return "the attempt left or changed shared memory, semaphores or queues"
         if not self.folders.reset():
             return "the attempt left files"
-        if memory_in_use() > self.memory + self.growth:
+        if memory_in_use() > self.memory + self.growth + (self.preload.memory() if self.preload is not None else 0):
             return "the memory of the pod has grown"
         return self.folders.change()
 
     def fork(self, assigned):
-        """Starts the attempt. Returns its process and the pipes of its output."""
-        output, errors = os.pipe(), os.pipe()
+        """Starts the attempt. Returns its process, the pipes of its output, and that of what it imports."""
+        pipes = os.pipe(), os.pipe(), os.pipe()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        pid = os.fork()
-        if pid == 0:
-            os.setsid()
-            os.dup2(output[1], 1)
-            os.dup2(errors[1], 2)
-            for descriptor in (*output, *errors, self.log.descriptor):
-                os.close(descriptor)
-            self.become(assigned)
-        os.close(output[1])
-        os.close(errors[1])
-        return pid, (output[0], errors[0])
+        inner = [pipe[1] for pipe in pipes]
+        pid = self.preload.start(assigned, inner) if self.preload is not None else None
+        if pid is None:
+            pid = os.fork()
+            if pid == 0:
+                for descriptor in (*(pipe[0] for pipe in pipes), self.log.descriptor):
+                    os.close(descriptor)
+                if self.preload is not None:
+                    self.preload.close()
+                self.begin(assigned, *inner)
+        for descriptor in inner:
+            os.close(descriptor)
+        return pid, (pipes[0][0], pipes[1][0]), pipes[2][0]
 
-    def become(self, assigned):
+    def begin(self, assigned, output, errors, report):
+        """Becomes the attempt, in a fork. Does not return."""
+        os.setsid()
+        os.dup2(output, 1)
+        os.dup2(errors, 2)
+        for descriptor in (output, errors):
+            os.close(descriptor)
+        self.become(assigned, set_aside(report))
+
+    def become(self, assigned, report):
         """Runs the command of the attempt in this process. Does not return."""
         null = os.open(os.devnull, os.O_RDONLY)
         if null != 0:
@@ -343,6 +367,7 @@ class Supervisor:
             # The import of a new interpreter sets these too.
             known = {**environment, **loaded.variables}
             if loaded.holds_for(known, set(variables)) and set(variables) == self.names and loaded.holds_in(self.changing):
+                RootImports(report, {name.partition(".")[0] for name in sys.modules})
                 if os.path.basename(self.script) == "pyflyte-fast-execute":
                     hand_over_second(self.fork_second(), variables.keys())
                 self.reseed()
@@ -350,12 +375,12 @@ class Supervisor:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.execvpe(command[0], command, environment)
 
-    @staticmethod
-    def reseed():
+    def reseed(self):
         """Gives each attempt random numbers of its own, as a new interpreter does; random itself does so."""
-        numpy = sys.modules.get("numpy.random")
-        if numpy is not None:
-            numpy.seed()
+        modules = {**sys.modules, **(self.hidden.modules() if self.hidden else {})}
+        numbers = modules.get("numpy.random.mtrand")
+        if numbers is not None:
+            numbers.seed()
 
     def fork_second(self):
         requests, replies = os.pipe(), os.pipe()
@@ -370,8 +395,8 @@ class Supervisor:
         pipes = {"stdin": os.fdopen(set_aside(requests[1]), "wb", buffering=0), "stdout": os.fdopen(set_aside(replies[0]), "rb", buffering=0)}
         return types.SimpleNamespace(pid=pid, returncode=None, **pipes)
 
-    def follow(self, pid, pipes, take):
-        """Copies the output of the attempt until its end. Returns its exit code, whether it was aborted, and whether it left processes."""
+    def follow(self, pid, pipes, report, take):
+        """Copies the output of the attempt until its end. Returns its exit code, whether it was aborted, whether it left processes, and what it imported."""
         poll = select.poll()
         for pipe in pipes:
             poll.register(pipe, select.POLLIN)
@@ -409,7 +434,7 @@ class Supervisor:
             os.close(pipe)
         self.log.finish()
         code = os.waitstatus_to_exitcode(status)
-        return (128 - code if code < 0 else code), aborted_at is not None, left
+        return (128 - code if code < 0 else code), aborted_at is not None, left, reported(report)
 
     @staticmethod
     def signal(pid, number):

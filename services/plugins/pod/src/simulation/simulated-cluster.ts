@@ -245,6 +245,11 @@ export class SimulatedCluster implements KubeClient {
     });
   }
 
+  /** Creates a pod without a call that could fail. */
+  createDirectly(pod: Pod): void {
+    this.#create(pod);
+  }
+
   /** Patches a pod without a call that could fail. */
   patchDirectly(key: string, body: { metadata: object }): void {
     this.#patch(key, body as { metadata: Partial<ObjectMeta> });
@@ -267,7 +272,7 @@ export class SimulatedCluster implements KubeClient {
       },
     };
     const attempt = podAttemptKey(patched);
-    if (isIdleWarmPod(pod) && !isIdleWarmPod(patched)) {
+    if (!isIdleWarmPod(patched) && takerOf(patched) !== takerOf(pod)) {
       this.takes++;
       this.#started.set(attempt, (this.#started.get(attempt) ?? new Set()).add(`${pod.metadata.uid} ${pod.metadata.resourceVersion}`));
     }
@@ -321,6 +326,11 @@ function matches({ metadata }: Pod, labelSelector: string | undefined): boolean 
   if (labelSelector === undefined) return true;
   if (labelSelector === IDLE_SELECTOR || labelSelector === RESERVED_SELECTOR) return labelSelector === `${WARM_STATE_LABEL}=${state}`;
   return state === undefined || (state === "taken" && metadata.labels?.["execution-id"] !== undefined);
+}
+
+/** Identifies the take of a warm pod; undefined for other pods. */
+function takerOf({ metadata }: Pod): string | undefined {
+  return metadata.annotations?.["flyte.org/warm-taken"];
 }
 
 function requireVersion({ metadata }: Pod, resourceVersion: string | undefined): void {

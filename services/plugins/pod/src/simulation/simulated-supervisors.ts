@@ -32,6 +32,8 @@ export class SimulatedSupervisors {
   readsAssignments = true;
   /** Number of changes that the kubelet misses until its periodic sync. */
   missedChanges = 0;
+  /** Modules that the ends of attempts tell. */
+  told: object = {};
   readonly #processes = new Map<string, Process>();
 
   constructor(
@@ -112,7 +114,7 @@ export class SimulatedSupervisors {
     const current = process?.current;
     if (process === undefined || current === undefined) return;
     current.ended = true;
-    const json = mark(current.take, { code, aborted, finishedAt: this.clock.now() / 1_000 });
+    const json = mark(current.take, { code, aborted, finishedAt: this.clock.now() / 1_000, ...this.told });
     const isUnacknowledged = () => process.current === current;
     const write = () => isUnacknowledged() && this.#write(process, `${current.tag}= ${json}`);
     write();

@@ -1,5 +1,5 @@
 import type { Pod } from "@flyte-ts/pod-task";
-import { WARM_KEY_LABEL, WARM_POOL_ANNOTATION, WARM_STATE_LABEL, type WarmStart } from "@flyte-ts/pod-task/warm";
+import { WARM_KEY_LABEL, WARM_POOL_ANNOTATION, WARM_PRELOAD_ANNOTATION, WARM_STATE_LABEL, type WarmStart } from "@flyte-ts/pod-task/warm";
 
 /** Pods that no attempt has taken. */
 export const IDLE_SELECTOR = `${WARM_STATE_LABEL}=idle`;
@@ -16,11 +16,21 @@ export function trimIdlePod({ metadata, status }: Pod): Pod {
       creationTimestamp,
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
       labels: { [WARM_KEY_LABEL]: labels?.[WARM_KEY_LABEL] ?? "" },
-      annotations: { [WARM_POOL_ANNOTATION]: annotations?.[WARM_POOL_ANNOTATION] ?? "" },
+      annotations: {
+        [WARM_POOL_ANNOTATION]: annotations?.[WARM_POOL_ANNOTATION] ?? "",
+        ...preloadOf(annotations?.[WARM_PRELOAD_ANNOTATION]),
+      },
     },
     spec: { containers: [] },
     ...(status === undefined ? {} : { status }),
   };
+}
+
+/** A pod that an attempt can take. */
+export interface Candidate {
+  readonly pod: Pod;
+  /** Time from which its kubelet shows an assignment at once, ms; 0 if it has passed. */
+  readonly settledAt: number;
 }
 
 export function kindOf({ metadata }: Pod): string {
@@ -58,8 +68,16 @@ export function ageMs({ metadata }: Pod, now: number): number {
   return Number.isNaN(created) ? 0 : now - created;
 }
 
+/** Fields that differ between the idle pods of a kind. */
+export interface IdlePod {
+  readonly name: string;
+  readonly pool: string;
+  /** Modules to load ahead. */
+  readonly preload?: string | undefined;
+}
+
 /** Builds an idle pod of a kind. */
-export function idlePod({ metadata, spec }: WarmStart, { name, pool }: { readonly name: string; readonly pool: string }): Pod {
+export function idlePod({ metadata, spec }: WarmStart, { name, pool, preload }: IdlePod): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -67,8 +85,12 @@ export function idlePod({ metadata, spec }: WarmStart, { name, pool }: { readonl
       name,
       namespace: metadata.namespace,
       labels: { ...metadata.labels, [WARM_STATE_LABEL]: "idle" },
-      annotations: { ...metadata.annotations, [WARM_POOL_ANNOTATION]: pool },
+      annotations: { ...metadata.annotations, [WARM_POOL_ANNOTATION]: pool, ...preloadOf(preload) },
     },
     spec,
   };
+}
+
+function preloadOf(preload: string | undefined): Record<string, string> {
+  return preload === undefined ? {} : { [WARM_PRELOAD_ANNOTATION]: preload };
 }

@@ -21,7 +21,7 @@ const WATCH_LAG_MS = 5_000;
  * Time after a change of a pod for which its kubelet may show no other one, ms. A kubelet waits for
  * the next look at all containers, which it takes each second, before it syncs a pod again.
  */
-const KUBELET_LAG_MS = 1_200;
+export const KUBELET_LAG_MS = 1_200;
 /** Time after which a pod that was deleted here and still exists counts again, ms. */
 const DELETION_MS = 30_000;
 

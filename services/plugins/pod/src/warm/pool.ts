@@ -3,16 +3,17 @@ import type { Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS, wasNotApplied } from "@flyte-ts/kubernetes";
 import { asRetryLater, belongsToAttempt, decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
-import { isIdleWarmPod, takePatch, warmStart, type WarmStart } from "@flyte-ts/pod-task/warm";
+import { handOverPatch, isIdleWarmPod, takeOf, takePatch, warmStart, type WarmStart } from "@flyte-ts/pod-task/warm";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import { ageMs, isReady, isUnschedulable, kindOf } from "./idle-pod.js";
+import { ageMs, type Candidate, isReady, isUnschedulable, kindOf } from "./idle-pod.js";
 import { IdlePods } from "./idle-pods.js";
 import type { WarmOutcome, WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
+import { Preloads } from "./reused/preloads.js";
 import { ReusedPods } from "./reused/reused-pods.js";
 import { Stock } from "./stock.js";
-import { UnschedulablePods } from "./unschedulable-pods.js";
+import { WaitingPods } from "./waiting-pods.js";
 import { warmModeOf } from "./warm-mode.js";
 
 export interface WarmPoolDeps {
@@ -28,6 +29,8 @@ interface UnknownTake {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
+  /** The take of the ended attempt that had an offered pod. */
+  readonly offeredTake: string | undefined;
 }
 
 /** A pod that an attempt has taken. */
@@ -56,12 +59,13 @@ const MARGIN_MS = 60_000;
 export class WarmPool {
   readonly #pods: IdlePods;
   readonly #stock: Stock;
-  readonly #unschedulable: UnschedulablePods;
+  readonly #noNode: WaitingPods;
   readonly #unknown = new Map<string, UnknownTake>();
   /** Number of attempts that wait for a pod of a kind. */
   readonly #waiting = new Map<string, number>();
   /** Names this process. */
   readonly name = randomUUID();
+  readonly #preloads = new Preloads();
   /** Pods that serve several attempts. */
   readonly reused: ReusedPods;
 
@@ -71,23 +75,42 @@ export class WarmPool {
       this.#pods.addFreed(pod);
       this.#stock.changed();
     };
-    this.reused = new ReusedPods({ ...deps, pool, onFree });
+    const preloads = this.#preloads;
+    const isRoomNeeded = () => this.#noNode.list().length > 0;
+    this.reused = new ReusedPods({ ...deps, pool, preloads, isRoomNeeded, onFree });
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
     const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
       [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
-    this.#unschedulable = new UnschedulablePods({ clock: deps.clock, giveWay: () => this.giveWay() });
-    this.#stock = new Stock({ ...deps, pool, pods: this.#pods, isReserved, busy: (kind) => this.reused.busy(kind) });
+    const onChange = () => {
+      this.reused.offers.closeAll();
+      this.#stock.changed();
+    };
+    this.#noNode = new WaitingPods({ clock: deps.clock, hopelessMs: deps.settings.pauseMs, onChange });
+    this.#stock = new Stock({
+      ...deps,
+      pool,
+      pods: this.#pods,
+      isReserved,
+      busy: (kind) => this.reused.busy(kind),
+      preloadOf: (kind) => preloads.annotationOf(kind),
+      waiting: () => this.#noNode.list(),
+    });
   }
 
   /** Resolves when no take of an earlier process can succeed any more. */
   async start(): Promise<void> {
     await this.#pods.start();
+    for (const pod of this.#pods.list()) this.#preloads.inherit(pod);
     this.#stock.start();
+  }
+
+  /** Frees the pods of ended attempts without waiting for others that take them. */
+  drain(): void {
+    this.reused.drain();
   }
 
   async stop(): Promise<void> {
     this.reused.ends.stop();
-    this.#unschedulable.stop();
     this.#stock.stop();
     await this.#pods.stop();
   }
@@ -136,7 +159,7 @@ export class WarmPool {
       if (idle !== undefined) return { pod: idle, outcome: "taken" };
       const started = await this.#stock.createFor(start);
       if (started === undefined) return undefined;
-      const result = await this.#takePod(started, request, start);
+      const result = await this.#takePod({ pod: started, settledAt: 0 }, request, start);
       return result.kind === "taken" ? { pod: result.pod, outcome: "started" } : undefined;
     } catch (error) {
       throw asRetryLater(error);
@@ -144,8 +167,8 @@ export class WarmPool {
   }
 
   async #takeIdle(request: TaskRequest, start: WarmStart): Promise<Pod | undefined> {
-    for (const idle of this.#choices(start.key)) {
-      const result = await this.#takePod(idle, request, start);
+    for (const candidate of this.#choices(start.key)) {
+      const result = await this.#takePod(candidate, request, start);
       if (result.kind === "taken") return result.pod;
     }
     return undefined;
@@ -185,55 +208,57 @@ export class WarmPool {
    */
   observe(pod: Pod, current: () => Pod | undefined): void {
     if (!isUnschedulable(pod)) return;
-    this.#unschedulable.observe(objectKey(pod), () => {
+    this.#noNode.observe(objectKey(pod), kindOf(pod), () => {
       const later = current();
       return later !== undefined && isUnschedulable(later);
     });
   }
 
-  /**
-   * Makes room for other pods: in one namespace, whose quota is exhausted, or everywhere. Repeated
-   * calls make more.
-   */
-  giveWay(namespace?: string): void {
+  /** Makes room in a namespace whose quota is exhausted. Repeated calls make more. */
+  giveWay(namespace: string): void {
+    this.reused.offers.closeAll();
     this.#stock.giveWay(namespace);
   }
 
   /**
-   * Ready pods of a kind: first those whose kubelets show an assignment at once, the oldest first,
-   * which has imported most; then those that were freed just now, as they become so.
+   * Pods of a kind that are ready or offered: first those whose kubelets show an assignment at
+   * once, the oldest first, which has imported most; then those that were changed just now, as they
+   * become so.
    */
-  #choices(kind: string): readonly Pod[] {
+  #choices(kind: string): readonly Candidate[] {
     const { clock, settings } = this.deps;
     const now = clock.now();
     const reserved = new Set([...this.#unknown.values()].map(({ namespace, name }) => `${namespace}/${name}`));
-    return this.#pods
-      .list()
-      .filter(
-        (pod) => kindOf(pod) === kind && isReady(pod) && !reserved.has(objectKey(pod)) && ageMs(pod, now) < settings.maxAgeMs - MARGIN_MS,
-      )
-      .toSorted((one, other) => this.#pods.settledAt(one) - this.#pods.settledAt(other) || ageMs(other, now) - ageMs(one, now));
+    const idle = this.#pods.list().filter((pod) => kindOf(pod) === kind && isReady(pod));
+    const offered = this.reused.offers.list(kind).map(({ pod, settledAt }) => ({ pod, settledAt: settledAt > now ? settledAt : 0 }));
+    return [...idle.map((pod) => ({ pod, settledAt: this.#pods.settledAt(pod) })), ...offered]
+      .filter(({ pod }) => !reserved.has(objectKey(pod)) && ageMs(pod, now) < settings.maxAgeMs - MARGIN_MS)
+      .toSorted((one, other) => one.settledAt - other.settledAt || ageMs(other.pod, now) - ageMs(one.pod, now));
   }
 
   /** Repeats a take without an answer, with the same pod: one of both succeeds, or neither. */
   async #retake(unknown: UnknownTake, request: TaskRequest, start: WarmStart): Promise<TakeResult> {
     const current = await this.#read(unknown);
     if (current === undefined || current.metadata.uid !== unknown.uid) return this.#forget(request);
-    return this.#takePod(current, request, start);
+    return this.#takePod({ pod: current, settledAt: 0 }, request, start);
   }
 
-  async #takePod(idle: Pod, request: TaskRequest, start: WarmStart): Promise<TakeResult> {
-    const { client, clock, logger } = this.deps;
-    const { namespace = "", name, uid } = idle.metadata;
-    let pod: Pod | undefined = idle;
-    const wasUnknown = this.#unknown.has(attemptKey(request));
-    this.#unknown.set(attemptKey(request), { namespace, name, uid });
+  async #takePod(candidate: Candidate, request: TaskRequest, start: WarmStart): Promise<TakeResult> {
+    const { client, logger } = this.deps;
+    const { namespace = "", name, uid } = candidate.pod.metadata;
+    let pod: Pod | undefined = candidate.pod;
+    const unknown = this.#unknown.get(attemptKey(request));
+    const wasUnknown = unknown !== undefined;
+    const offeredTake = wasUnknown ? unknown.offeredTake : takeOf(pod);
+    this.#unknown.set(attemptKey(request), { namespace, name, uid, offeredTake });
     for (let conflicts = 0; pod !== undefined && pod.metadata.uid === uid && conflicts < MAX_CONFLICTS; conflicts++) {
-      if (!isIdleWarmPod(pod)) return serves(pod, request) ? this.#taken(pod, request) : this.#forget(request, pod);
+      const isOffered = offeredTake !== undefined && takeOf(pod) === offeredTake;
+      if (!isIdleWarmPod(pod) && !isOffered)
+        return serves(pod, request) ? this.#taken(pod, request, candidate.settledAt) : this.#forget(request, pod);
       if (pod.metadata.deletionTimestamp !== undefined) return this.#forget(request, pod);
       try {
-        const body = takePatch(pod, request, { start, now: new Date(clock.now()) });
-        return this.#taken(await client.mergePatch<Pod>(PODS, { namespace, name, body }), request);
+        const body = this.#takePatch(pod, request, start);
+        return this.#taken(await client.mergePatch<Pod>(PODS, { namespace, name, body }), request, candidate.settledAt);
       } catch (error) {
         if (wasNotApplied(error) && !wasUnknown) this.#unknown.delete(attemptKey(request));
         if (isTransient(error) || (wasUnknown && !isConflict(error) && !isNotFound(error))) throw error;
@@ -248,9 +273,16 @@ export class WarmPool {
     return this.#forget(request, pod);
   }
 
-  #taken(pod: Pod, request: TaskRequest): TakeResult {
+  #takePatch(pod: Pod, request: TaskRequest, start: WarmStart): object {
+    const take = { start, now: new Date(this.deps.clock.now()) };
+    return isIdleWarmPod(pod)
+      ? takePatch(pod, request, take)
+      : handOverPatch(pod, request, { ...take, ...this.reused.freedPod(start.key) });
+  }
+
+  #taken(pod: Pod, request: TaskRequest, settledAt: number): TakeResult {
     this.#unknown.delete(attemptKey(request));
-    this.reused.taken(pod, this.deps.clock.now(), this.#pods.settledAt(pod) > 0);
+    this.reused.taken(pod, this.deps.clock.now(), settledAt > 0);
     this.#pods.remove(pod);
     return { kind: "taken", pod };
   }

@@ -8,6 +8,7 @@ import { ageMs, idlePod, isSpent, isUnschedulable, kindOf } from "./idle-pod.js"
 import type { IdlePods } from "./idle-pods.js";
 import type { WarmOutcome, WarmPodEnd, WarmPodLoad, WarmPodMetrics } from "./metrics.js";
 import type { WarmPodSettings } from "./settings.js";
+import type { WaitingPod } from "./waiting-pods.js";
 
 export interface StockDeps {
   readonly client: Pick<KubeClient, "create" | "delete">;
@@ -21,6 +22,10 @@ export interface StockDeps {
   readonly isReserved: (pod: Pod) => boolean;
   /** Pods of a kind that come back from their attempts. */
   readonly busy: (key: string) => readonly { readonly at: number; readonly late: boolean }[];
+  /** Modules that a new pod of a kind loads ahead. */
+  readonly preloadOf: (key: string) => string | undefined;
+  /** Pods of attempts that find no node. */
+  readonly waiting: () => readonly WaitingPod[];
 }
 
 /** Pods that can serve the same attempts. */
@@ -31,7 +36,10 @@ interface Kind {
   /** Times of cold starts that may still run, ms; of reused pods alone. */
   cold: readonly number[];
   creating: number;
+  /** Time until which none is started ahead, ms. */
   pausedUntil: number;
+  /** Time until which none is started for an attempt either, ms: the last one was refused. */
+  refusedUntil: number;
   /** Time of the last start of an attempt in this process, ms. */
   usedAt: number;
 }
@@ -39,6 +47,10 @@ interface Kind {
 const TICK_MS = 5_000;
 /** Time after the last start of an attempt from which a kind without attempts is not in use, ms. */
 const UNUSED_MS = 2_000;
+/** Interval of checks while pods wait for room, ms. */
+const WAITING_TICK_MS = 500;
+/** Time in which a pod is scheduled once idle pods were deleted for it, ms. */
+const SCHEDULING_MS = 5_000;
 /** Delay of the check after a change: several changes need one. */
 const SETTLE_MS = 20;
 
@@ -48,7 +60,8 @@ export class Stock {
   #cancelTimer: (() => void) | undefined;
   #nextCheckAt = Number.POSITIVE_INFINITY;
   #running = false;
-  #pausedUntil = 0;
+  /** Times at which idle pods were deleted for pods that wait, ms. */
+  #gaveWayAt: readonly number[] = [];
   #created = 0;
   #idleMs = 0;
   #idle = 0;
@@ -102,7 +115,7 @@ export class Stock {
     const { maxIdle, maxIdleTotal } = this.deps.settings;
     const kind = this.#kind(start.key);
     const pods = this.#count(start.key) + kind.creating + this.deps.busy(start.key).length;
-    return isReused(start) && pods < maxIdle && this.#total() < maxIdleTotal && !this.#isPaused(kind, this.#now());
+    return isReused(start) && pods < maxIdle && this.#total() < maxIdleTotal && kind.refusedUntil <= this.#now();
   }
 
   #addDemand(kind: Kind, start: WarmStart, now: number): void {
@@ -116,24 +129,21 @@ export class Stock {
     this.changed();
   }
 
-  /** Pauses starts ahead of a kind. */
+  /** Pauses starts of a kind. */
   pause(key: string): void {
-    this.#kind(key).pausedUntil = this.#now() + this.deps.settings.pauseMs;
+    this.#kind(key).refusedUntil = this.#now() + this.deps.settings.pauseMs;
   }
 
   /**
-   * Makes room for other pods, in one namespace or everywhere: deletes the idle pods of kinds that
-   * are not in use, or those of all kinds when there are no such pods. Starts none of these kinds
-   * for a while.
+   * Makes room in a namespace whose quota is exhausted: deletes the idle pods of kinds that are not
+   * in use, or those of all kinds when there are no such pods. Starts none of these kinds for a
+   * while.
    */
-  giveWay(namespace?: string): void {
+  giveWay(namespace: string): void {
     const now = this.#now();
-    const until = now + this.deps.settings.pauseMs;
-    const idle = this.deps.pods.list().filter((pod) => namespace === undefined || pod.metadata.namespace === namespace);
-    const unused = idle.filter((pod) => !this.deps.isReserved(pod) && this.#isUnused(kindOf(pod), now));
-    if (unused.length === 0) this.#pausedUntil = until;
-    for (const pod of unused) this.#kind(kindOf(pod)).pausedUntil = until;
-    for (const pod of unused.length > 0 ? unused : idle) this.#discard(pod, "room");
+    const idle = this.#free().filter(({ metadata }) => metadata.namespace === namespace);
+    const unused = idle.filter((pod) => this.#isUnused(kindOf(pod), now));
+    for (const pod of unused.length > 0 ? unused : idle) this.#discardForRoom(pod, now);
   }
 
   /** Checks soon whether pods are missing or superfluous. */
@@ -149,7 +159,8 @@ export class Stock {
     this.#cancelTimer = this.deps.clock.schedule(ms, () => {
       this.#nextCheckAt = Number.POSITIVE_INFINITY;
       this.#check();
-      this.#checkWithin(TICK_MS);
+      const someWait = this.deps.waiting().length > 0 || this.#free().some(isUnschedulable);
+      this.#checkWithin(someWait ? WAITING_TICK_MS : TICK_MS);
     });
   }
 
@@ -157,6 +168,7 @@ export class Stock {
     if (!this.#running) return;
     this.#countIdleTime();
     const now = this.#now();
+    this.#makeRoom(now);
     for (const pod of this.deps.pods.list()) this.#discardUnusable(pod, now);
     for (const [key, kind] of this.#kinds) {
       this.#discardSuperfluous(key, kind, now);
@@ -166,16 +178,45 @@ export class Stock {
     this.#countIdleTime();
   }
 
+  /**
+   * Deletes idle pods for those that find no node: all of kinds that are not in use, then one of
+   * another kind for each attempt that waits, and all others once it has waited for some time. A
+   * pod that was started ahead moves only kinds that are not in use.
+   */
+  #makeRoom(now: number): void {
+    const waiting = this.deps.waiting();
+    const idle = this.#free();
+    const missing = idle.filter((pod) => isUnschedulable(pod) && !this.#isUnused(kindOf(pod), now));
+    if (waiting.length + missing.length === 0) return;
+    const kinds = new Set([...waiting.map(({ kind }) => kind), ...missing.map(kindOf)]);
+    const unused = idle.filter((pod) => !kinds.has(kindOf(pod)) && this.#isUnused(kindOf(pod), now));
+    for (const pod of unused) this.#discardForRoom(pod, now);
+    this.#gaveWayAt = [...this.#gaveWayAt.filter((at) => at > now - SCHEDULING_MS), ...unused.map(() => now)];
+    const others = idle.filter((pod) => !unused.includes(pod));
+    const starves = this.#gaveWayAt.length === 0 && waiting.some(({ since }) => since <= now - SCHEDULING_MS);
+    const strangers = others.filter((pod) => !waiting.some(({ kind }) => kind === kindOf(pod)));
+    const chosen = starves ? others : strangers.slice(0, Math.max(0, waiting.length - this.#gaveWayAt.length));
+    // Kinds that wait themselves start none ahead until then.
+    for (const pod of chosen)
+      if (strangers.includes(pod)) this.#discardForRoom(pod, now);
+      else this.#discard(pod, "room");
+    this.#gaveWayAt = [...this.#gaveWayAt, ...chosen.map(() => now)];
+  }
+
+  #discardForRoom(pod: Pod, now: number): void {
+    this.#kind(kindOf(pod)).pausedUntil = now + this.deps.settings.pauseMs;
+    this.#discard(pod, "room");
+  }
+
   #discardUnusable(pod: Pod, now: number): void {
     const { maxAgeMs, pauseMs } = this.deps.settings;
     const kind = this.#kind(kindOf(pod));
     if (isSpent(pod)) {
       // A supervisor that ends early would end again, unless an end was not acknowledged in time.
-      if (ageMs(pod, now) < maxAgeMs / 2 && !this.deps.pods.wasFreed(pod)) kind.pausedUntil = now + pauseMs;
+      if (ageMs(pod, now) < maxAgeMs / 2 && !this.deps.pods.wasFreed(pod)) kind.refusedUntil = now + pauseMs;
       this.#discard(pod, "ended");
-    } else if (isUnschedulable(pod)) {
-      kind.pausedUntil = now + pauseMs;
-      this.#discard(pod, "room");
+    } else if (isUnschedulable(pod) && (ageMs(pod, now) >= SCHEDULING_MS || this.deps.waiting().length > 0)) {
+      this.#discardForRoom(pod, now);
     } else if (ageMs(pod, now) >= maxAgeMs) this.#discard(pod, "age");
   }
 
@@ -193,7 +234,8 @@ export class Stock {
 
   #fill(key: string, kind: Kind, now: number): void {
     const { start } = kind;
-    if (start === undefined || this.#isPaused(kind, now)) return;
+    const isPaused = Math.max(kind.pausedUntil, kind.refusedUntil) > now || this.deps.waiting().length > 0;
+    if (start === undefined || isPaused) return;
     // A pod that was taken just now may come back before a new one is ready.
     const returning = this.deps.busy(key).filter(({ at }) => at > now - REPLACEMENT_MS).length;
     const target = Math.min(this.deps.settings.maxIdle, kind.demand.need(now) - returning);
@@ -204,8 +246,9 @@ export class Stock {
     return this.#kind(key).usedAt < now - UNUSED_MS && this.deps.busy(key).length === 0;
   }
 
-  #isPaused(kind: Kind, now: number): boolean {
-    return kind.pausedUntil > now || this.#pausedUntil > now;
+  /** Idle pods that no attempt may have taken. */
+  #free(): readonly Pod[] {
+    return this.deps.pods.list().filter((pod) => !this.deps.isReserved(pod));
   }
 
   async #createIdle(kind: Kind, start: WarmStart): Promise<void> {
@@ -214,14 +257,14 @@ export class Stock {
   }
 
   async #create(kind: Kind, start: WarmStart): Promise<Pod | undefined> {
-    const { client, pool, logger } = this.deps;
+    const { client, pool, logger, preloadOf } = this.deps;
     const name = `warm-${start.key.slice(0, 10)}-${pool.slice(0, 8)}-${(this.#created++).toString(36)}`;
     kind.creating++;
     try {
-      return await client.create<Pod>(PODS, idlePod(start, { name, pool }));
+      return await client.create<Pod>(PODS, idlePod(start, { name, pool, preload: isReused(start) ? preloadOf(start.key) : undefined }));
     } catch (error) {
       // A pod ahead is a convenience: the quota, a policy or the API may refuse it.
-      kind.pausedUntil = this.#now() + this.deps.settings.pauseMs;
+      kind.refusedUntil = this.#now() + this.deps.settings.pauseMs;
       const level = isTransient(error) || (error instanceof KubeError && error.status === 403) ? "info" : "warn";
       logger[level]({ namespace: start.metadata.namespace, error: String(error) }, "cannot start a warm pod; starts ahead pause");
       return undefined;
@@ -248,7 +291,7 @@ export class Stock {
   #kind(key: string): Kind {
     const known = this.#kinds.get(key);
     if (known !== undefined) return known;
-    const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0, usedAt: 0 };
+    const kind: Kind = { demand: new Demand(this.deps.settings), cold: [], creating: 0, pausedUntil: 0, refusedUntil: 0, usedAt: 0 };
     this.#kinds.set(key, kind);
     return kind;
   }

@@ -1,4 +1,5 @@
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { decodeAttemptAnnotation } from "@flyte-ts/pod-task";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import { pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -60,6 +61,11 @@ describe("reused pods", () => {
   const pods = (state: "idle" | "taken") => bench.pods(state);
   const phases = () => bench.phases();
   const taken = () => bench.taken();
+  /** The attempt that has taken the pod. */
+  const takerOf = (name: string) => {
+    const pod = world.cluster.pods.get(`p-development/${name}`);
+    return pod === undefined ? undefined : decodeAttemptAnnotation(pod)?.generatedName;
+  };
 
   beforeEach(async () => {
     world = new ReusedWorld();
@@ -78,6 +84,7 @@ describe("reused pods", () => {
     expect(bench.bus.events.map(({ cleanup }) => cleanup)).toEqual([false, false, true]);
     expect(taken().status?.phase).toBe("Running");
     await send(DesiredState.FINALIZE);
+    await advance(2_000);
     const freed = pods("idle").find(({ metadata }) => metadata.name === name);
     expect(
       Object.keys({ ...freed?.metadata.labels, ...freed?.metadata.annotations }).filter((key) =>
@@ -116,16 +123,52 @@ describe("reused pods", () => {
   it("rest for 1.2 s while another pod is idle, since their kubelet may show an assignment late", async () => {
     const { name } = taken().metadata;
     const attemptOf = (node: number) => ({ generatedName: `a-n${node}-0`, nodePath: `n${node}` });
+    await send(DesiredState.RUN, attemptOf(1));
+    await advance(200);
+    world.complete(warmRequest(attemptOf(1)));
+    await advance(100);
+    await send(DesiredState.FINALIZE, attemptOf(1));
     world.complete(warmRequest());
     await advance(100);
     await send(DesiredState.FINALIZE);
-    expect(bench.names("idle")).toContain(name);
-    await send(DesiredState.RUN, attemptOf(1));
-    expect(bench.names("taken")).toHaveLength(1);
-    expect(bench.names("taken")).not.toContain(name);
-    await advance(1_200);
     await send(DesiredState.RUN, attemptOf(2));
-    expect(bench.names("taken")).toContain(name);
+    expect(takerOf(name)).toBe("a-n2-0");
+    await advance(1_000);
+    await send(DesiredState.RUN, attemptOf(3));
+    expect(pods("taken").map(({ metadata }) => takerOf(metadata.name))).toEqual(expect.arrayContaining(["a-n2-0", "a-n3-0"]));
+  });
+
+  it("go from an attempt to the next one by one change, and keep nothing of the first", async () => {
+    world.hasRivals = false;
+    const { name } = taken().metadata;
+    const next = { generatedName: "a-n1-0", nodePath: "n1" };
+    await send(DesiredState.RUN, { generatedName: "a-n9-0", nodePath: "n9" });
+    world.complete(warmRequest());
+    await advance(1_200);
+    await send(DesiredState.FINALIZE);
+    await send(DesiredState.RUN, next);
+    expect([takerOf(name), world.handOvers, world.frees]).toEqual(["a-n1-0", 1, 0]);
+    await advance(1_000);
+    world.complete(warmRequest(next));
+    await advance(100);
+    expect(phases().filter((phase) => phase === "SUCCEEDED")).toHaveLength(2);
+    expect(bench.bus.unacknowledged).toBe(0);
+    await send(DesiredState.FINALIZE, next);
+    await advance(2_000);
+    const text = JSON.stringify(bench.pods("idle").find(({ metadata }) => metadata.name === name)?.metadata);
+    expect(text).not.toMatch(/a-n\d-0|attempt|assign/);
+  });
+
+  it("become idle when the process ends, although another attempt could take them", async () => {
+    world.hasRivals = false;
+    const { name } = taken().metadata;
+    world.complete(warmRequest());
+    await advance(100);
+    await send(DesiredState.FINALIZE);
+    expect(bench.names("idle")).not.toContain(name);
+    await bench.stop();
+    expect(bench.names("idle")).toContain(name);
+    expect(bench.bus.unacknowledged).toBe(0);
   });
 
   it("are joined by another one when attempts follow each other faster than their kubelets can show them", async () => {
@@ -157,6 +200,26 @@ describe("reused pods", () => {
     expect(phases().filter((phase) => phase === "SUCCEEDED")).toHaveLength(1);
     // An attempt that was seen to start is left alone.
     expect([...world.cluster.pods.values()].map(({ metadata }) => metadata.resourceVersion)).toEqual(expect.arrayContaining(versions));
+  });
+
+  it("hold the modules that attempts of their kind imported, as do new pods and those after a restart", async () => {
+    const preloads = () => pods("idle").map(({ metadata }) => metadata.annotations?.["flyte.org/warm-preload"]);
+    const expected = '{"load":["numpy","sklearn.linear_model"],"refuse":[]}';
+    world.hasRivals = false;
+    world.tellModules({ imports: ["numpy", "sklearn.linear_model"] });
+    world.complete(warmRequest());
+    await advance(100);
+    await send(DesiredState.FINALIZE);
+    await advance(2_000);
+    expect(new Set(preloads())).toEqual(new Set([expected, undefined]));
+    await bench.stop();
+    await bench.start();
+    world.tellModules({});
+    for (const node of [1, 2, 3]) await send(DesiredState.RUN, { generatedName: `a-n${node}-0`, nodePath: `n${node}` });
+    await advance(20_000);
+    const started = pods("idle").filter(({ metadata }) => !/^warm-\d$/.test(metadata.name));
+    expect(started.length).toBeGreaterThan(0);
+    for (const { metadata } of started) expect(metadata.annotations?.["flyte.org/warm-preload"]).toBe(expected);
   });
 
   it("end an aborted attempt without its pod", async () => {

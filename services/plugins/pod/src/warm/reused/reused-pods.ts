@@ -1,10 +1,13 @@
 import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS } from "@flyte-ts/kubernetes";
 import { asRetryLater, type Pod } from "@flyte-ts/pod-task";
-import { abortPatch, type AttemptEnd, freePatch, repeatPatch, takeOf } from "@flyte-ts/pod-task/warm";
+import { abortPatch, type AttemptEnd, type FreePod, freePatch, repeatPatch, takeOf } from "@flyte-ts/pod-task/warm";
 import { RetryLater } from "@flyte-ts/task-plugin";
 import { kindOf } from "../idle-pod.js";
+import { KUBELET_LAG_MS } from "../idle-pods.js";
 import type { WarmPodMetrics } from "../metrics.js";
 import { AttemptEnds, type AttemptEndsDeps } from "./attempt-ends.js";
+import { Offers } from "./offers.js";
+import type { Preloads } from "./preloads.js";
 import { retirementOf } from "./retirement.js";
 
 export interface ReusedPodsDeps extends Pick<AttemptEndsDeps, "clock"> {
@@ -12,6 +15,9 @@ export interface ReusedPodsDeps extends Pick<AttemptEndsDeps, "clock"> {
   /** Names this process. */
   readonly pool: string;
   readonly metrics?: WarmPodMetrics | undefined;
+  readonly preloads: Preloads;
+  /** True while other pods wait for the room that idle pods have. */
+  readonly isRoomNeeded: () => boolean;
   /** Called with each pod that waits for an attempt again. */
   readonly onFree: (pod: Pod) => void;
 }
@@ -33,10 +39,15 @@ interface BusyPod {
 /** Pods that serve several attempts: how an attempt ends without its pod. */
 export class ReusedPods {
   readonly ends: AttemptEnds;
+  /** Pods that attempts can take before they are freed. */
+  readonly offers: Offers;
   /** Pods that this process has taken. */
   readonly #busy = new Map<string, BusyPod>();
 
+  #draining = false;
+
   constructor(private readonly deps: ReusedPodsDeps) {
+    this.offers = new Offers(deps.clock);
     this.ends = new AttemptEnds({ ...deps, repeatAssignment: (pod, count) => this.#repeatAssignment(pod, count) });
   }
 
@@ -48,6 +59,7 @@ export class ReusedPods {
   taken(pod: Pod, now: number, late: boolean): void {
     if (takeOf(pod) === undefined) return;
     this.ends.observe(pod);
+    this.offers.taken(pod);
     this.#busy.set(objectKey(pod), { pod, at: now, late });
   }
 
@@ -62,6 +74,35 @@ export class ReusedPods {
     return this.busy(kind).filter(({ pod }) => this.ends.endOf(pod) !== undefined).length;
   }
 
+  /** Offers no pods any more. */
+  drain(): void {
+    this.#draining = true;
+    this.offers.closeAll();
+  }
+
+  /** Builds what a pod of this kind gets when it is freed. */
+  freedPod(kind: string): FreePod {
+    const { pool, preloads } = this.deps;
+    return { pool, preload: preloads.annotationOf(kind) };
+  }
+
+  /**
+   * Offers the pod of an ended attempt to the next one, and makes it idle if none takes it.
+   * Undefined when the pod cannot serve another attempt, and is to be deleted.
+   *
+   * @throws RetryLater
+   */
+  async release(pod: Pod): Promise<"freed" | undefined> {
+    const end = this.ends.endOf(pod);
+    if (end === undefined || !canServe(pod, end) || this.#draining || this.deps.isRoomNeeded()) return this.free(pod);
+    this.deps.preloads.learn(kindOf(pod), end);
+    const busy = this.#busy.get(objectKey(pod));
+    const settledAt = busy === undefined ? 0 : busy.at + KUBELET_LAG_MS * (busy.late ? 2 : 1);
+    if (!(await this.offers.offer({ pod, settledAt }))) return this.free(pod);
+    this.deps.metrics?.reuses.inc();
+    return "freed";
+  }
+
   /**
    * Makes the pod of an ended attempt idle again. Undefined when it cannot serve another one, and
    * is to be deleted.
@@ -70,11 +111,12 @@ export class ReusedPods {
    */
   async free(pod: Pod): Promise<"freed" | undefined> {
     const end = this.ends.endOf(pod);
-    if (end === undefined || end.retires !== undefined || pod.metadata.deletionTimestamp !== undefined) {
+    if (end !== undefined) this.deps.preloads.learn(kindOf(pod), end);
+    if (end === undefined || !canServe(pod, end)) {
       this.deps.metrics?.retired.inc({ reason: retirementOf(end?.retires) });
       return undefined;
     }
-    const freed = await this.#patch(pod, (current) => freePatch(current, this.deps.pool));
+    const freed = await this.#patch(pod, (current) => freePatch(current, this.freedPod(kindOf(pod))));
     if (freed === "refused") return undefined;
     this.ends.forget(pod);
     if (freed !== undefined) {
@@ -125,4 +167,9 @@ export class ReusedPods {
     }
     throw new RetryLater(`pod ${namespace}/${name} changes all the time`);
   }
+}
+
+/** True when the pod can serve an attempt after the one that has ended. */
+function canServe({ metadata }: Pod, { retires }: AttemptEnd): boolean {
+  return retires === undefined && metadata.deletionTimestamp === undefined;
 }
