@@ -9,6 +9,7 @@ import {
 } from "@nats-io/transport-node";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BatchPublisher, type Batch } from "./publish/batch-publisher.js";
+import { AckBuffer } from "./consume/ack-buffer.js";
 import { DeadLetters } from "./consume/dead-letters.js";
 import { ProcessingMarkers } from "./consume/processing-markers.js";
 import { inboxPrefix } from "./server/inbox.js";
@@ -225,7 +226,8 @@ export async function openBus(
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false, timeout: API_TIMEOUT_MS }), connection);
   const streams = new Streams({ connection, manager, logger, createsStreams, replicas: streamReplicas });
   const health = new StreamHealth(logger);
-  const publisher = new AckedPublisher(connection, { timeoutMs: PUBLISH_ACK_TIMEOUT_MS, inbox, health });
+  const acks = new AckBuffer(() => connection.isClosed());
+  const publisher = new AckedPublisher(connection, { timeoutMs: PUBLISH_ACK_TIMEOUT_MS, inbox, health, onSend: () => acks.flush() });
   const probe = new StreamProbe({ streams, publish: (message) => publisher.publish(message), logger, name });
   const serverSwitch = new ServerSwitch({ connection, health, logger }, choice);
   const publish = (message: OutgoingMessage) => publisher.publish(message);
@@ -238,6 +240,7 @@ export async function openBus(
     logger,
     streams,
     publisher,
+    acks,
     deadLetters,
     markers,
     health,
@@ -390,9 +393,10 @@ class NatsBus implements Bus {
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    const { connection, probe, serverSwitch } = this.deps;
+    const { connection, probe, serverSwitch, acks } = this.deps;
     probe.stop();
     serverSwitch.stop();
+    acks.flush();
     if (connection.isClosed()) return;
     // A drain waits for the server; when the server is unreachable there is nothing to wait for.
     await Promise.race([connection.drain().catch(() => undefined), sleep(2_000, undefined, { ref: false })]);

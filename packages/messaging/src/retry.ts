@@ -30,5 +30,13 @@ export function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, 
 
 /** True for the answer to an invalid request; 5xx and 404 are transient while a server starts. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof JetStreamApiError && error.status === 400;
+  return error instanceof JetStreamApiError && error.status === 400 && !isTooFewServers(error);
+}
+
+/** API error with status 400: fewer servers of a cluster are online than a stream has copies. */
+const NO_SUITABLE_PEERS = 10005;
+
+/** True while servers of a cluster have not joined it, as during a start or a rolling restart. */
+export function isTooFewServers(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === NO_SUITABLE_PEERS;
 }

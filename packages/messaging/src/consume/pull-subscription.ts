@@ -4,8 +4,9 @@ import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { FairQueue } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { BusMessage, ExclusiveSubscribeOptions, ExclusiveSubscription, SubscribeOptions } from "../bus.js";
+import type { AckBuffer } from "./ack-buffer.js";
 import type { DeadLetters } from "./dead-letters.js";
-import { type Delivery, unpackDelivery, PackedDelivery } from "./unpack-delivery.js";
+import { type Delivery, PackedDelivery, type StoreDeadLetter, unpackDelivery } from "./unpack-delivery.js";
 import { nextBatchWindow } from "./batch-window.js";
 import type { ProcessingMarkers } from "./processing-markers.js";
 import { isCompressed, UnpackError } from "../publish/compression.js";
@@ -44,6 +45,7 @@ export interface NatsDeps {
   readonly logger: Logger;
   readonly streams: Streams;
   readonly publisher: AckedPublisher;
+  readonly acks: AckBuffer;
   readonly deadLetters: DeadLetters;
   readonly markers: ProcessingMarkers;
   readonly health: StreamHealth;
@@ -110,10 +112,9 @@ export class PullSubscription implements ExclusiveSubscription {
     const { client, manager, connection, logger, streams } = this.deps;
     const { stream, durable, owner, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
     await retry(async () => {
-      const inFlight = Math.ceil(maxInFlight / BATCH_SIZE_ESTIMATE);
       const mutableConfig = {
         filter_subjects: [...this.#subjects],
-        max_ack_pending: inFlight,
+        max_ack_pending: this.#maxUnacknowledged,
         ack_wait: nanos(ackWaitMs),
         ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
       };
@@ -169,6 +170,7 @@ export class PullSubscription implements ExclusiveSubscription {
     this.#closed = true;
     await this.#stopConsuming?.();
     await this.#processing;
+    this.deps.acks.flush();
     await this.#poisonGuard.close();
     if (this.options.inactiveThresholdMs === undefined) return;
     // When the server is unreachable and this call fails, the server deletes the consumer after
@@ -217,6 +219,12 @@ export class PullSubscription implements ExclusiveSubscription {
     else for (const part of this.#unpack(message)) this.#queue.push(queue, part);
   }
 
+  readonly #acknowledge = (message: Delivery): void => this.deps.acks.add(message, this.#maxUnacknowledged);
+
+  get #maxUnacknowledged(): number {
+    return Math.ceil(this.options.maxInFlight / BATCH_SIZE_ESTIMATE);
+  }
+
   #queueOf(subject: string): string {
     return this.options.queueOf?.(subject) ?? subject;
   }
@@ -245,12 +253,12 @@ export class PullSubscription implements ExclusiveSubscription {
     const { subject, seq, headers, info } = message;
     const letter = { durable: this.options.durable, subject, deliveries: info.deliveryCount };
     const { deadLetters } = this.deps;
+    const storeDeadLetter: StoreDeadLetter = (data, index, reason) =>
+      index === undefined
+        ? deadLetters.store({ ...letter, id: `${seq}.refused`, data: message.data, headers }, "refused", reason)
+        : deadLetters.store({ ...letter, id: `${seq}.refused.${index}`, data }, "refused", reason);
     try {
-      return unpackDelivery(message, (data, index, reason) =>
-        index === undefined
-          ? deadLetters.store({ ...letter, id: `${seq}.refused`, data: message.data, headers }, "refused", reason)
-          : deadLetters.store({ ...letter, id: `${seq}.refused.${index}`, data }, "refused", reason),
-      );
+      return unpackDelivery(message, storeDeadLetter, this.#acknowledge);
     } catch (error) {
       if (!(error instanceof UnpackError)) throw error;
       deadLetters.store({ ...letter, id: `${seq}.limits`, data: message.data, headers }, "limits", error.message).then(

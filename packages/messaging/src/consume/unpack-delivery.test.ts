@@ -13,7 +13,7 @@ function bundle(names: readonly string[]) {
     aside.push(`${Buffer.from(data).toString()} ${index} ${reason}`);
     return reason === "fails" ? Promise.reject(new Error(reason)) : Promise.resolve();
   };
-  return { ack, nak, message, aside, putAside, parts: unpackDelivery(message, putAside) };
+  return { ack, nak, message, aside, putAside, parts: unpackDelivery(message, putAside, (settled) => settled.ack()) };
 }
 
 test("a delivery is acknowledged when its last message is", () => {
@@ -56,5 +56,5 @@ test.each([
   ["holds more messages than a publisher combines", () => new Uint8Array(4 * 1_025)],
 ])("a bundle that %s is not unpacked", (_, change) => {
   const { message, putAside } = bundle(["a", "b"]);
-  expect(() => unpackDelivery({ ...message, data: change(message.data) }, putAside)).toThrow(UnpackError);
+  expect(() => unpackDelivery({ ...message, data: change(message.data) }, putAside, (settled) => settled.ack())).toThrow(UnpackError);
 });

@@ -29,13 +29,18 @@ const REDELIVERY_DELAY_MS = 5_000;
  * Splits a delivery into its messages. It is acknowledged when the last of them is settled, and
  * redelivered whole when one is refused: handlers receive messages more than once anyway.
  *
+ * @param acknowledge acknowledges the delivery, now or soon
  * @throws UnpackError when it is damaged or exceeds a limit.
  */
-export function unpackDelivery(message: Delivery, storeDeadLetter: StoreDeadLetter): readonly BusMessage[] {
+export function unpackDelivery(
+  message: Delivery,
+  storeDeadLetter: StoreDeadLetter,
+  acknowledge: (message: Delivery) => void,
+): readonly BusMessage[] {
   const { subject } = message;
   const deliveries = message.info.deliveryCount;
   const batch = batchMessages(message);
-  const delivery = { subject, deliveries, storeDeadLetter, settle: acknowledgeWhenAllSettled(message, batch?.length ?? 1) };
+  const delivery = { subject, deliveries, storeDeadLetter, settle: settleWhenAllSettled(message, batch?.length ?? 1, acknowledge) };
   if (batch === undefined) return [new DeliveredMessage(delivery, decompress(message), undefined)];
   return batch.map((data, index) => new DeliveredMessage(delivery, data, index));
 }
@@ -101,13 +106,13 @@ function batchMessages(message: Delivery): readonly Uint8Array[] | undefined {
  * Settles the delivery once `count` messages are settled; `nakDelayMs` is the delay of a
  * redelivery, ms.
  */
-function acknowledgeWhenAllSettled(message: Delivery, count: number): (nakDelayMs?: number) => void {
+function settleWhenAllSettled(message: Delivery, count: number, acknowledge: (message: Delivery) => void): (nakDelayMs?: number) => void {
   let unsettled = count;
   let redelivery: { delayMs: number } | undefined;
   return (nakDelayMs) => {
     if (nakDelayMs !== undefined) redelivery = { delayMs: Math.max(redelivery?.delayMs ?? 0, nakDelayMs) };
     if (--unsettled > 0) return;
-    if (redelivery === undefined) message.ack();
+    if (redelivery === undefined) acknowledge(message);
     else message.nak(redelivery.delayMs);
   };
 }

@@ -49,6 +49,8 @@ export interface AckedPublisherOptions {
   /** Subject prefix of answers. */
   readonly inbox: string;
   readonly health: StreamHealth;
+  /** Called after a message was handed to the connection, before it is written to the socket. */
+  readonly onSend?: () => void;
 }
 
 /**
@@ -62,13 +64,15 @@ export class AckedPublisher {
   readonly #inbox: string;
   readonly #timeoutMs: number;
   readonly #health: StreamHealth;
+  readonly #onSend: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connection: NatsConnection,
-    { timeoutMs, inbox, health }: AckedPublisherOptions,
+    { timeoutMs, inbox, health, onSend }: AckedPublisherOptions,
   ) {
     this.#health = health;
+    this.#onSend = onSend;
     this.#timeoutMs = timeoutMs;
     this.#inbox = createInbox(inbox);
     connection.subscribe(`${this.#inbox}.*`, {
@@ -95,6 +99,7 @@ export class AckedPublisher {
         this.#pending.remove(id);
         throw error;
       }
+      this.#onSend?.();
       this.#timer ??= setInterval(() => this.#expireOverdue(), EXPIRY_CHECK_MS);
     });
   }

@@ -2,8 +2,8 @@ import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType,
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SingleFlight } from "@flyte-ts/async";
-import type { Logger } from "@flyte-ts/telemetry";
-import { retry } from "../retry.js";
+import { type Logger, LogSampler } from "@flyte-ts/telemetry";
+import { isTooFewServers, retry } from "../retry.js";
 
 export interface StreamSpec {
   readonly name: string;
@@ -27,6 +27,9 @@ const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPol
 const STREAM_NAME_IN_USE = 10058;
 /** API error: there is no such stream. */
 export const STREAM_NOT_FOUND = 10059;
+
+/** Minimum interval between log lines about a stream that waits for servers, ms. */
+const WAIT_LOG_INTERVAL_MS = 10_000;
 
 /** Minimum interval between checks for missing streams, ms. */
 const CHECK_INTERVAL_MS = 250;
@@ -52,18 +55,36 @@ export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
   readonly #recreating = new SingleFlight<void>();
   #checkedAt = Number.NEGATIVE_INFINITY;
+  readonly #waits = new LogSampler({ intervalMs: WAIT_LOG_INTERVAL_MS, now: () => performance.now() });
 
   constructor(private readonly deps: StreamsDeps) {}
 
-  /** Creates or updates the stream, or waits for it; retries while the server is unreachable. */
+  /**
+   * Creates or updates the stream, or waits for it; retries while the server is unreachable, and
+   * while too few servers of a cluster are online for the copies of the stream.
+   */
   async ensure(spec: StreamSpec): Promise<void> {
     const { createsStreams, manager, connection } = this.deps;
     if (!createsStreams) {
       await retry(() => manager.streams.info(spec.name), connection);
       return;
     }
-    await retry(() => this.#createOrUpdate(spec), connection);
+    const createOrUpdate = async () => {
+      try {
+        await this.#createOrUpdate(spec);
+      } catch (error) {
+        if (isTooFewServers(error)) this.#logWait(spec, error);
+        throw error;
+      }
+    };
+    await retry(createOrUpdate, connection);
     this.#ensured.set(spec.name, spec);
+  }
+
+  #logWait({ name }: StreamSpec, error: unknown): void {
+    const { replicas, logger } = this.deps;
+    if (this.#waits.sample(name) === undefined) return;
+    logger.warn({ stream: name, replicas, error: String(error) }, "too few servers of the message bus are online for a stream; retrying");
   }
 
   /** Recreates all missing streams. Failures are logged: the caller that missed one tries again. */
