@@ -18,7 +18,11 @@ export type Observation =
   /** `nextTimerAt` is reached. */
   | { readonly kind: "timer" }
   /** Capacity is available: start more nodes, see `needsCapacity`. */
-  | { readonly kind: "capacity" }
+  | {
+      readonly kind: "capacity";
+      /** Lower limit of nodes to reconcile; default: `maxReconcilesPerObservation`. */
+      readonly maxReconciles?: number;
+    }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
   | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }

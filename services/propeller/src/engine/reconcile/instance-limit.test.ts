@@ -64,6 +64,20 @@ describe("a round of evaluation", () => {
     expect(Object.keys(driver.run.status.nodeStatus ?? {}).length).toBeLessThan(600);
   });
 
+  test("takes a smaller part when the controller asks for one", () => {
+    const nodes = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`n${i}`, { kind: "sub" as const, graph: "g" }]));
+    const driver = new Driver(buildWorkflow({ ...wide, main: { nodes } }), { maxReconcilesPerObservation: 20 });
+    driver.hasCapacity = false;
+    driver.deferWrites = true;
+    const started = () => Object.keys(driver.run.status.nodeStatus ?? {}).length;
+    driver.observe({ kind: "load", isNew: true });
+    const before = started();
+    driver.observe({ kind: "capacity", maxReconciles: 5 });
+    expect(started() - before).toBeGreaterThan(0);
+    expect(started() - before).toBeLessThanOrEqual(5);
+    expect(driver.run.needsCapacity).toBe(true);
+  });
+
   test("handles an abort before the remaining nodes", () => {
     const driver = new Driver(buildWorkflow(wide), { maxReconcilesPerObservation: 10 });
     driver.hasCapacity = false;

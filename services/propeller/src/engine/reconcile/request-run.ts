@@ -11,7 +11,10 @@ export interface RunRequestOptions {
   readonly maybeRunning: boolean;
 }
 
-/** Requests an attempt once it may compute; until then the node is reconciled again. */
+/**
+ * Requests an attempt from its plugin once the node holds the cache reservation, or needs none. A
+ * cached result ends the node; while another execution holds the reservation, nothing is sent.
+ */
 export function requestRunWhenReserved(state: RunState, node: RuntimeNode, { timing, maybeRunning }: RunRequestOptions): void {
   const turn = acquireReservation(state, node, maybeRunning);
   switch (turn.kind) {

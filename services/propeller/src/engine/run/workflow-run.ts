@@ -122,7 +122,7 @@ class Run implements WorkflowRun {
     state.beginObservation(now, observation.kind === "capacity" && this.#persistedPending);
     this.#persistedPending = true;
     this.#apply(observation);
-    this.#drain();
+    this.#drain(observation.kind === "capacity" ? observation.maxReconciles : undefined);
     publishArrayChanges(state);
     rescheduleTimers(state);
     publishBlocker(state);
@@ -290,11 +290,11 @@ class Run implements WorkflowRun {
    * Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one
    * observation waits for `capacity`.
    */
-  #drain(): void {
+  #drain(maxReconciles = this.#state.config.maxReconcilesPerObservation): void {
     const state = this.#state;
     let started = 0;
     for (let looked = 0; ; looked++) {
-      if (looked >= state.config.maxReconcilesPerObservation) {
+      if (looked >= maxReconciles) {
         state.queues.throttleStarts();
         return;
       }

@@ -1,5 +1,6 @@
 import type { Observation, WorkflowRun } from "../../engine/types.js";
 import type { WriteGate } from "../../engine-io/write-gate.js";
+import type { StartPause } from "./start-pause.js";
 
 /** A workflow in memory: its run, its write gate and its unprocessed observations. */
 export interface ActiveRun {
@@ -13,4 +14,5 @@ export interface ActiveRun {
   writeQueued: boolean;
   /** A reconcile follows when there is capacity for more effects. */
   awaitingCapacity: boolean;
+  readonly startPause: StartPause;
 }

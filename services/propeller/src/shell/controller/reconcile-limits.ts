@@ -8,3 +8,9 @@ export const MAX_START_BATCHES = 64;
  * batches of messages.
  */
 export const MAX_RECONCILE_MS = { alone: 50, shared: 4 };
+
+/**
+ * Nodes that an observation reconciles beside other workflows when it starts nodes: the expansion
+ * of sub-workflows then occupies the event loop for about 5 ms.
+ */
+export const MAX_SHARED_RECONCILES = 64;

@@ -12,7 +12,8 @@ import { buildAbandonPatch } from "../load/abandon-workflow.js";
 import { yieldToEventLoop } from "../yield-to-event-loop.js";
 import { objectName } from "../object-name.js";
 import { EngineFault, FaultCounter, rethrowAsEngineFault } from "../../engine-io/engine-fault.js";
-import { MAX_RECONCILE_MS, MAX_START_BATCHES } from "./reconcile-limits.js";
+import { StartPause } from "./start-pause.js";
+import { MAX_RECONCILE_MS, MAX_SHARED_RECONCILES, MAX_START_BATCHES } from "./reconcile-limits.js";
 import type { ShardOptions } from "./shard-options.js";
 import { loadBlockerEvent } from "../load/blocker-event.js";
 import { type AbandonedWorkflow, loadForAbandon, loadRun } from "../load/load-run.js";
@@ -223,13 +224,23 @@ export class Shard {
       this.#applyObservation(active, { kind: "resync" });
     }
     // Observations that arrive during this reconcile wait for the next one.
-    const until = now + MAX_RECONCILE_MS[this.options.queue.isContended(key) ? "shared" : "alone"];
+    const shared = this.options.queue.isContended(key);
+    const until = now + MAX_RECONCILE_MS[shared ? "shared" : "alone"];
     this.#processInbox(active, until);
     if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#applyObservation(active, { kind: "timer" });
-    const mayStart = () => active.run.needsCapacity && this.options.effects.hasCapacity(key) && this.options.now() < until;
-    for (let batches = 0; batches < MAX_START_BATCHES && mayStart(); batches++) this.#applyObservation(active, { kind: "capacity" });
+    if (!shared || active.startPause.until <= now) this.#startNodes(active, { until, shared });
     this.#scheduleWriteAndTimers(key, active);
     this.options.metrics.reconcileSeconds.observe((performance.now() - startedAt) / 1_000);
+  }
+
+  /** Starts nodes until the deadline. Beside other workflows it then pauses. */
+  #startNodes(active: ActiveRun, { until, shared }: { readonly until: number; readonly shared: boolean }): void {
+    const { effects, now } = this.options;
+    const startedAt = now();
+    const observation: Observation = { kind: "capacity", ...(shared && { maxReconciles: MAX_SHARED_RECONCILES }) };
+    const mayStart = () => active.run.needsCapacity && effects.hasCapacity(active.run.key) && now() < until;
+    for (let batches = 0; batches < MAX_START_BATCHES && mayStart(); batches++) this.#applyObservation(active, observation);
+    active.startPause.record({ startedAt, now: now(), shared });
   }
 
   /**
@@ -283,6 +294,7 @@ export class Shard {
           resyncAt: this.#nextResync(this.options.now()),
           writeQueued: false,
           awaitingCapacity: false,
+          startPause: new StartPause(),
         };
         this.#bufferedObservations.delete(key);
         this.#runs.set(key, active);
@@ -420,11 +432,13 @@ export class Shard {
     }
     if (!this.#runs.has(key)) return;
     if (active.inbox.length > 0) this.options.queue.add(key);
-    if (active.run.needsCapacity) this.#requeueOnCapacity(key, active);
+    const { needsCapacity } = active.run;
+    const pausesUntil = needsCapacity && active.startPause.until > this.options.now() ? active.startPause.until : Number.POSITIVE_INFINITY;
+    if (needsCapacity && pausesUntil === Number.POSITIVE_INFINITY) this.#requeueOnCapacity(key, active);
     const { nextTimerAt = Number.POSITIVE_INFINITY } = active.run;
     // A queued write needs no timer.
     const { nextWriteAt = Number.POSITIVE_INFINITY } = active.writeQueued ? {} : active.gate;
-    this.options.queue.rescheduleAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt));
+    this.options.queue.rescheduleAt(key, Math.min(nextTimerAt, nextWriteAt, active.resyncAt, pausesUntil));
   }
 
   /** Enqueues the workflow when there is capacity. */

@@ -42,7 +42,8 @@ const MAX_BURST = 16;
 const MAX_BLOCKING_MS = { alone: 20, shared: 2 };
 /** Queue length of a workflow at which its graph starts no further nodes. */
 const MAX_QUEUED = 1_000;
-const RECHECK_MS = 500;
+/** Interval at which blocked workflows ask for their pace and for expired requests again. */
+const RECHECK_MS = 10;
 
 /**
  * Starts effects, in order per workflow. A workflow with many effects is interleaved with others
@@ -52,7 +53,7 @@ export class Outbox {
   readonly #queues = new Map<string, EffectQueue>();
   /** Queues whose next effect may start, in round-robin order. */
   readonly #ready = new Set<EffectQueue>();
-  /** Queues whose next effect waits for answers. */
+  /** Queues whose next effect waits for answers or for the pace of starts. */
   readonly #blocked = new Set<EffectQueue>();
   readonly #delays = new MinimumDelays();
   #running = false;
@@ -145,11 +146,12 @@ export class Outbox {
     if (queue.effects.length === 0 && queue.window.isEmpty) this.#queues.delete(queue.key);
   }
 
-  /** Counts a request that plugin services answer; false when too many are unanswered. */
+  /** Counts a request that plugin services answer; false when it has to wait. */
   #admitRequest({ key, window, released }: EffectQueue, { desired, generatedName, template }: TaskRequest): boolean {
     if (released || (desired !== DesiredState.RUN && desired !== DesiredState.ABORT)) return true;
     const { now, isShared } = this.options;
-    return window.admit({ generatedName, taskType: template?.type ?? "" }, { now: now(), shared: isShared(key) });
+    const request = { generatedName, taskType: template?.type ?? "", runs: desired === DesiredState.RUN };
+    return window.admit(request, { now: now(), shared: isShared(key) });
   }
 
   async #run(): Promise<void> {
@@ -213,7 +215,7 @@ export class Outbox {
     this.#timer ??= setInterval(() => this.#recheckBlocked(), RECHECK_MS).unref();
   }
 
-  /** Expires requests whose answers may never come. */
+  /** Continues at the pace of starts, and expires requests whose answers may never come. */
   #recheckBlocked(): void {
     if (this.#blocked.size === 0) {
       clearInterval(this.#timer);

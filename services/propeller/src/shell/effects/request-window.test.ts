@@ -8,12 +8,12 @@ import { RequestWindow } from "./request-window.js";
  * response time for a number of unanswered ones.
  */
 function exchange(delayOf: (unanswered: number, index: number) => number) {
-  const window = new RequestWindow(new MinimumDelays(), 0);
+  const window = new RequestWindow(new MinimumDelays(), 0, { take: () => true });
   const due = new BinaryHeap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);
   let now = 0;
   let sent = 0;
   const step = () => {
-    for (; window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now, shared: true }); sent++) {
+    for (; window.admit({ generatedName: `a${sent}`, taskType: "t", runs: true }, { now, shared: true }); sent++) {
       due.push({ at: now + delayOf(due.size, sent), name: `a${sent}` });
     }
     const next = due.pop();
@@ -53,7 +53,7 @@ test("the window shrinks when a queue builds up, and grows again afterwards", ()
 test("the window of a single workflow is bounded by the maximum", () => {
   const window = new RequestWindow(new MinimumDelays(), 0);
   let sent = 0;
-  while (window.admit({ generatedName: `a${sent}`, taskType: "t" }, { now: 0, shared: false })) sent++;
+  while (window.admit({ generatedName: `a${sent}`, taskType: "t", runs: true }, { now: 0, shared: false })) sent++;
   expect(sent).toBe(1_000);
 });
 
@@ -65,4 +65,31 @@ test("the minimum delay of a task type expires after two intervals", () => {
   expect(delays.record("t", 9, 60_000)).toBe(5);
   expect(delays.record("t", 9, 119_000)).toBe(5);
   expect(delays.record("t", 9, 120_000)).toBe(9);
+});
+
+test("attempts start at a pace beside other workflows, also when all requests are answered at once", () => {
+  const window = new RequestWindow(new MinimumDelays(), 0);
+  let sent = 0;
+  const run = (now: number, shared: boolean) => {
+    for (let tries = 0; tries < 100; tries++) {
+      const generatedName = `a${sent}`;
+      if (!window.admit({ generatedName, taskType: "t", runs: true }, { now, shared })) return;
+      window.onAnswer(generatedName, now);
+      sent++;
+    }
+  };
+  for (let now = 0; now < 3_000; now++) run(now, true);
+  expect(sent).toBeGreaterThanOrEqual(256 + 1_195);
+  expect(sent).toBeLessThanOrEqual(256 + 1_205);
+  run(3_000, false);
+  expect(sent).toBeGreaterThan(256 + 1_205);
+});
+
+test("requests to abort attempts do not wait for the pace of starts", () => {
+  const window = new RequestWindow(new MinimumDelays(), 0);
+  for (let index = 0; index < 10_000; index++) {
+    const generatedName = `a${index}`;
+    expect(window.admit({ generatedName, taskType: "t", runs: false }, { now: 0, shared: true })).toBe(true);
+    window.onAnswer(generatedName, 0);
+  }
 });
