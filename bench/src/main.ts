@@ -25,7 +25,8 @@ import { groupComparison, groupRuns, recordResults, writeTable } from "./results
 import { readStackConfig } from "./rate/stack-config.js";
 import { type ManagedStack, startManagedStack } from "./managed-stack.js";
 import { type Measurement, register, runWorkload } from "./run-workload.js";
-import { measureSoak } from "./soak/measure-soak.js";
+import { drawSoak } from "./soak/record-soak.js";
+import { runSoak } from "./soak/run-soak.js";
 import { measureTypeScript } from "./typescript/measure-typescript.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { workflowName } from "./workflows.js";
@@ -53,9 +54,10 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
                                     has inserted is used again
   console-live NODES RATE           shows a running execution with NODES nodes in Chromium while RATE of them change in a second
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
-       npm run bench -- [--keep SECONDS] soak EXECUTIONS
+       npm run bench -- [--keep SECONDS] [--record] soak EXECUTIONS
   soak EXECUTIONS                   runs EXECUTIONS chains of three tasks through one stack, with retention, and prints
-                                    latencies, memory and the size of the database for each tenth
+                                    latencies, memory and the size of the database for each tenth; --record writes
+                                    bench/results/soak.json, docs/images/soak.svg and the table
        npm run bench -- [--repeat R] floor LEAVES
   floor LEAVES                      compares a fan-out of LEAVES tasks with the least that it costs with these servers: a
                                     request and an event per leaf over JetStream, and a row
@@ -108,14 +110,6 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Applies policies often, so that executions are deleted during the run. */
-const SOAK_BACKEND = {
-  ...LOCAL_BACKEND,
-  env: {
-    FLYTE_TS_ADMIN_RETENTION__SWEEPSECONDS: "10",
-    FLYTE_TS_ADMIN_RETENTION__GRACESECONDS: "10",
-  },
-};
 /** Workloads of a comparison without arguments. */
 const DEFAULT_WORKLOADS = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
 /**
@@ -141,9 +135,10 @@ process.exit(values.help ? 0 : await run());
 async function run(): Promise<number> {
   if (values.table) {
     writeTable();
+    drawSoak();
     return 0;
   }
-  if (values.record && values.stack === undefined) exitWithUsage();
+  if (values.record && values.stack === undefined && positionals[0] !== "soak") exitWithUsage();
   const { compare: baselineEndpoint, stack: kind } = values;
   if (baselineEndpoint !== undefined) {
     const workloads = parseWorkloadArgs(DEFAULT_WORKLOADS);
@@ -278,17 +273,8 @@ async function measureChanges(): Promise<number> {
 async function measureLongRun(): Promise<number> {
   const [executions = 0] = numericArgs(1, 1);
   if (executions % 10 !== 0) exitWithUsage();
-  const own = await startManagedStack(SOAK_BACKEND, data);
-  try {
-    await sleep(WARMUP_DELAY_MS);
-    const { dataDir } = own;
-    const options = { ...target, endpoint: own.endpoint, dataDir, executions, keepSeconds: Number(values.keep) };
-    const counts = await measureSoak({ ...options, onTenth: print });
-    print(counts);
-    return new Set([executions, ...Object.values(counts)]).size === 1 ? 0 : 1;
-  } finally {
-    await own.stop();
-  }
+  const keepSeconds = Number(values.keep);
+  return runSoak({ ...target, executions, keepSeconds, data, warmupMs: WARMUP_DELAY_MS, record: values.record, print });
 }
 
 /** Measures the floor and a fan-out on a new stack in turn, and prints the ratios. */

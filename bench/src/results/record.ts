@@ -7,7 +7,8 @@ import { formatWorkload, type Workload } from "../workload.js";
 import { figureOf, median, mergeResults, type Result, type ResultFile } from "./result-file.js";
 import { replaceTable, resultsTable } from "./results-table.js";
 
-const RESULTS = fileURLToPath(new URL("../../results", import.meta.url));
+/** Folder of the results. */
+export const RESULTS = fileURLToPath(new URL("../../results", import.meta.url));
 const DOCUMENT = fileURLToPath(new URL("../../../docs/benchmarks.md", import.meta.url));
 
 /** Durations of one workload in several runs, s. */
@@ -28,14 +29,21 @@ export function writeTable(): void {
   writeFileSync(DOCUMENT, replaceTable(readFileSync(DOCUMENT, "utf8"), resultsTable(readResultFiles())));
 }
 
+/** Describes a measurement that is made now, on this machine. */
+export function currentRun(): Pick<Result, "commit" | "date"> & Pick<ResultFile, "machine"> {
+  return {
+    commit: execFileSync("git", ["rev-parse", "--short=7", "HEAD"], { encoding: "utf8" }).trim(),
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${availableParallelism()} cores, shared by the stack, its servers and the client`,
+  };
+}
+
 /** Records measurements of this commit in bench/results/STACK.json and writes the table. */
 export function recordResults(stack: "local" | "kubernetes", measured: readonly MeasuredWorkload[]): void {
   const path = join(RESULTS, `${stack}.json`);
   const file = JSON.parse(readFileSync(path, "utf8")) as ResultFile;
-  const commit = execFileSync("git", ["rev-parse", "--short=7", "HEAD"], { encoding: "utf8" }).trim();
-  const date = new Date().toISOString().slice(0, 10);
-  const machine = `${availableParallelism()} cores, shared by the stack, its servers and the client`;
-  const results = measured.map((each) => resultOf(each, { commit, date }));
+  const { machine, ...run } = currentRun();
+  const results = measured.map((each) => resultOf(each, run));
   writeFileSync(path, `${JSON.stringify({ ...mergeResults(file, results), machine }, null, 2)}\n`);
   writeTable();
 }

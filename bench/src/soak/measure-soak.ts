@@ -3,12 +3,13 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { createFlyteClient } from "@flyte-ts/client";
 import { ExecutionCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { StackMemory, type MemoryUse } from "../memory.js";
+import { type MemoryUse, StackMemory } from "../memory.js";
 import { Connection, framed } from "../rate/connection.js";
 import { readStackConfig } from "../rate/stack-config.js";
 import { withDatabase } from "../rate/parse-args.js";
 import { creationRequest, register } from "../run-workload.js";
 import { followExecutions } from "./execution-events.js";
+import { meanMemory, quantiles, round, type SoakCounts, type SoakTenth } from "./soak-figures.js";
 
 export interface SoakOptions {
   readonly endpoint: string;
@@ -26,40 +27,9 @@ export interface SoakOptions {
   readonly onTenth: (tenth: SoakTenth) => void;
 }
 
-/** Figures of a tenth of the executions. */
-export interface SoakTenth {
-  /** Executions that have ended since the start. */
-  readonly ended: number;
-  readonly seconds: number;
-  /** Ended executions per second. */
-  readonly rate: number;
-  /** Latency of CreateExecution, ms. */
-  readonly create: Quantiles;
-  /** Time from the call until propeller has started the execution, ms. */
-  readonly queue: Quantiles;
-  readonly memory: MemoryUse;
-  /** Size of admin's database, MiB. */
-  readonly databaseMib: number;
-  /** Executions that retention has deleted since the start. */
-  readonly deleted: number;
-}
-
-export interface Quantiles {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-/** Number of executions, counted in three ways that must agree. */
-export interface SoakCounts {
-  /** Calls of CreateExecution that were answered with OK. */
-  readonly accepted: number;
-  /** Executions whose success propeller has published on the bus. */
-  readonly succeeded: number;
-  /** Rows of succeeded executions in admin's database, and deleted ones. */
-  readonly recorded: number;
-}
-
 const WORKLOAD = { topology: "chain", size: 3, taskKind: "echo", sleepSeconds: 0 } as const;
+/** Interval of the samples of memory, ms. */
+const SAMPLE_MS = 10_000;
 /** Executions that run at the same time. */
 const WINDOW = 256;
 const CONNECTIONS = 8;
@@ -131,6 +101,7 @@ export async function measureSoak(options: SoakOptions): Promise<SoakCounts> {
     await figures.settled;
     return { accepted, succeeded, recorded: await countRecorded(options, run) };
   } finally {
+    figures.close();
     await stopFollowing();
     for (const connection of connections) connection.close();
     client.close();
@@ -154,11 +125,17 @@ class Figures {
   /** Resolves when all tenths were reported. */
   settled: Promise<void> = Promise.resolve();
   readonly #memory: StackMemory;
+  #samples: MemoryUse[] = [];
+  readonly #sampling = setInterval(() => this.#samples.push(this.#memory.read()), SAMPLE_MS);
   #ended = 0;
   #begunAt = performance.now();
 
   constructor(private readonly options: SoakOptions) {
     this.#memory = new StackMemory(options.dataDir);
+  }
+
+  close(): void {
+    clearInterval(this.#sampling);
   }
 
   onEnd(): void {
@@ -173,29 +150,25 @@ class Figures {
       rate: Math.round(size / seconds),
       create: quantiles(this.create),
       queue: quantiles(this.queue),
-      memory: this.#memory.read(),
+      memory: meanMemory([...this.#samples, this.#memory.read()]),
     };
+    this.#samples = [];
     this.create = [];
     this.queue = [];
     this.settled = this.settled.then(async () => {
       const { dataDir, onTenth } = this.options;
-      onTenth({ ...measured, databaseMib: await databaseMib(dataDir), deleted: await deletedCount(dataDir) });
+      onTenth({ ...measured, ...(await databaseSizes(dataDir)), deleted: await deletedCount(dataDir) });
     });
   }
 }
 
-function quantiles(times: number[]): Quantiles {
-  const sorted = times.sort((a, b) => a - b);
-  const at = (part: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
-  return { p50: at(0.5), p99: at(0.99) };
-}
-
-const round = (value: number): number => Math.round(value * 10) / 10;
-
-async function databaseMib(dataDir: string): Promise<number> {
+async function databaseSizes(dataDir: string): Promise<Pick<SoakTenth, "databaseMib" | "auditLogMib">> {
   return withDatabase(dataDir, async (db) => {
-    const { rows } = await db.query<{ bytes: bigint }>({ text: "SELECT pg_database_size(current_database()) AS bytes" });
-    return Math.round(Number(rows[0]?.bytes ?? 0n) / 1024 / 1024);
+    const { rows } = await db.query<{ all: bigint; audit: bigint }>({
+      text: "SELECT pg_database_size(current_database()) AS all, pg_total_relation_size('audit_log') AS audit",
+    });
+    const mib = (bytes = 0n) => Math.round(Number(bytes) / 1024 / 1024);
+    return { databaseMib: mib(rows[0]?.all), auditLogMib: mib(rows[0]?.audit) };
   });
 }
 
