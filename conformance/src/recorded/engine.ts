@@ -8,10 +8,12 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { blobStoreKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
+import { flytekitImage, startStackOnNode } from "../one-node/node-fixture.js";
 import { Classification, formatUsage } from "./difference-classes.js";
 import { differences } from "./differences.js";
 import { ENGINE_CLASSES } from "./runs/run-classes.js";
 import type { RunDifference, RunRecord } from "./runs/run-record.js";
+import { WARM_POD_CLASSES } from "./runs/warm-pod-classes.js";
 import { startGoAdmin } from "./peers/go-admin.js";
 import { GO_ADMIN_CLASSES } from "./peers/go-admin-classes.js";
 import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
@@ -26,6 +28,11 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "3" },
     here: { type: "string" },
+    /**
+     * Make this machine a node and run pods there: `cold`, or with warm pods `prewarmed` or
+     * `reused`. Needs root.
+     */
+    node: { type: "string" },
     /** Use a real kube-apiserver instead of the local cluster. */
     kubernetes: { type: "boolean", default: false },
     /**
@@ -58,10 +65,13 @@ const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
  */
 const RETRIED_PODS_STAY_MS = 40_000;
 
+/** Ways to run pods on this machine as a node. */
+const NODE_MODES = ["cold", "prewarmed", "reused"];
+
 /** Number of failed chains, and of signals that took longer than 5 s. */
 let failures = 0;
 if (values.here === undefined) {
-  const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
+  const stack = await startRecorded();
   try {
     const peer = await startPeer(stack);
     try {
@@ -79,6 +89,17 @@ if (values.here === undefined) {
   }
 }
 
+/** Starts the stack that runs the cases. */
+function startRecorded(): Promise<RunningStack> {
+  if (values.node === undefined) return values.kubernetes ? startStackOnKubernetes() : startStack();
+  if (!NODE_MODES.includes(values.node)) throw new Error(`--node is one of ${NODE_MODES.join(", ")}, not ${values.node}`);
+  if (values.node === "cold") return startStackOnNode();
+  const rules = JSON.stringify([{ mode: values.node }]);
+  return startStackOnNode({
+    environment: { FLYTE_TS_PLUGIN_POD_WARMPODS__ENABLED: "true", FLYTE_TS_PLUGIN_POD_WARMPODS__RULES: rules },
+  });
+}
+
 function startPeer(stack: RunningStack) {
   const offloadsClosures = values["offload-closures"];
   if (values["go-admin"] !== undefined) return startGoAdmin(stack, { programs: resolve(values["go-admin"]), offloadsClosures });
@@ -87,12 +108,14 @@ function startPeer(stack: RunningStack) {
 
 function recordCases(stack: RunningStack): void {
   const key = blobStoreKeyOf(stack);
+  const host = values.node === undefined ? "localhost" : stack.host;
   const flags = [
-    ["--endpoint", `localhost:${stack.api}`],
+    ["--endpoint", `${host}:${stack.api}`],
     ["--kubeconfig", stack.kubeconfig],
-    ["--s3", `http://127.0.0.1:${stack.blobs}`],
+    ["--s3", `http://${host}:${stack.blobs}`],
     ["--s3-key", key.accessKeyId],
     ["--s3-secret", key.secretAccessKey],
+    values.node === undefined ? [] : ["--image", flytekitImage],
     ["--jobs", values.jobs],
     ["--out", folder],
     values.only === "" ? [] : ["--only", values.only],
@@ -132,6 +155,7 @@ const read = (path: string): RunRecord =>
 
 const classes = [
   ...ENGINE_CLASSES,
+  ...(values.node === undefined || values.node === "cold" ? [] : WARM_POD_CLASSES),
   ...(values["go-admin"] === undefined ? [] : GO_ADMIN_CLASSES),
   ...(values["go-propeller"] === undefined ? [] : GO_PROPELLER_CLASSES),
 ];

@@ -1,6 +1,7 @@
 import { ABSENT, type PathStep } from "../differences.js";
 import {
   inExecution,
+  isEmpty,
   ownValue,
   type RecordedExecution,
   type RecordedNode,
@@ -54,8 +55,6 @@ function childrenOf(nodes: RecordedExecution["nodes"]): RecordedExecution[] {
 }
 
 const all = (names: readonly string[], holds: (name: string) => boolean): boolean => names.length > 0 && names.every(holds);
-
-const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
 
 /**
  * Reports whether the path is one of the labels that name the owning execution and its workflow.

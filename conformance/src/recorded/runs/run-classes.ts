@@ -3,9 +3,10 @@ import type { DifferenceClass } from "../difference-classes.js";
 import { ABSENT } from "../differences.js";
 import {
   allNodes,
-  type InBoth,
+  inBoth,
   inExecution,
   inNode,
+  isEmpty,
   nodeFile,
   ownValue,
   type RecordedError,
@@ -261,17 +262,6 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
 ];
 
-function inBoth(rule: (leaf: InBoth) => boolean): (difference: RunDifference) => boolean {
-  return ({ at, recorded, observed, theirs, ours }) => {
-    const found = inExecution(at);
-    if (found === undefined) return false;
-    const [their, our] = [theirs, ours].map((record) => valueAt(record, found.execution)) as (RecordedExecution | null | undefined)[];
-    return (
-      Boolean(their && our) && rule({ ...found, recorded, observed, their: their as RecordedExecution, our: our as RecordedExecution })
-    );
-  };
-}
-
 /** Compares the responses of the same call in both records. */
 function inStep(
   rule: (step: { readonly their: RecordedStep; readonly our: RecordedStep }) => boolean,
@@ -305,8 +295,6 @@ function sorted(value: unknown): unknown {
       .map(([key, item]) => [key, sorted(item)]),
   );
 }
-
-const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
 
 const isArray = (node: RecordedNode | undefined): boolean => node?.metadata?.is_array === true;
 

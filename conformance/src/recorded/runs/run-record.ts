@@ -82,7 +82,8 @@ export interface RecordedResource {
 
 export interface RecordedPod {
   readonly labels?: Readonly<Record<string, string>>;
-  readonly containers?: readonly { readonly args?: readonly string[] | null }[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly containers?: readonly { readonly args?: readonly string[] | null; readonly env?: Readonly<Record<string, string>> }[];
   readonly phase?: string | null;
   readonly exit?: readonly (number | null)[];
 }
@@ -173,4 +174,21 @@ export function ownValue<Value>(values: Readonly<Record<string, Value>> | null |
 /** Lists all nodes of an execution, including nested ones. */
 export function allNodes(nodes: RecordedExecution["nodes"]): [string, RecordedNode][] {
   return Object.entries(nodes ?? {}).flatMap(([id, node]) => [[id, node] as [string, RecordedNode], ...allNodes(node.children)]);
+}
+
+/** Makes a rule for leaves in an execution that both records contain. */
+export function inBoth(rule: (leaf: InBoth) => boolean): (difference: RunDifference) => boolean {
+  return ({ at, recorded, observed, theirs, ours }) => {
+    const found = inExecution(at);
+    if (found === undefined) return false;
+    const [their, our] = [theirs, ours].map((record) => valueAt(record, found.execution)) as (RecordedExecution | null | undefined)[];
+    return (
+      Boolean(their && our) && rule({ ...found, recorded, observed, their: their as RecordedExecution, our: our as RecordedExecution })
+    );
+  };
+}
+
+/** True for a list or an object without content. */
+export function isEmpty(value: unknown): boolean {
+  return value !== null && typeof value === "object" && Object.keys(value).length === 0;
 }
