@@ -36,6 +36,11 @@ export interface StoreKind {
   readonly verifiesUploads: boolean;
   /** A signature can require headers of the upload. */
   readonly enforcesHeaders: boolean;
+  /**
+   * Header by which a signed upload requires that no blob exists, for servers that ignore it: the
+   * emulator of Google reads this condition from the query alone.
+   */
+  readonly ignoredCondition?: string;
   /** The store distinguishes a missing bucket from a missing blob. */
   readonly reportsMissingBucket: boolean;
   /** The store keeps metadata and the MD5 of the content. */
@@ -118,6 +123,7 @@ export const STORES: readonly StoreKind[] = [
     signsUrls: true,
     verifiesUploads: false,
     enforcesHeaders: false,
+    ignoredCondition: "x-goog-if-generation-match",
     reportsMissingBucket: false,
     keepsMetadata: true,
     metadataHeader: "x-goog-meta-",

@@ -1,6 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
@@ -8,7 +8,7 @@ import { TARGET } from "../stack/shell-tasks.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 import { registerGates, registerTypedWorkflow } from "./fixtures/launch-workflows.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const TYPES = "journeys.types";
 

@@ -1,11 +1,11 @@
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 import { startGraphExecution } from "./fixtures/graph-workflow.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const THEMES = ["light", "dark"] as const;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };

@@ -1,5 +1,5 @@
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
@@ -8,7 +8,7 @@ import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 import { registerGates } from "./fixtures/launch-workflows.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 /** More items than the tree shows one by one. A large map has no pods, and so no logs. */

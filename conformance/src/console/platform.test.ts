@@ -1,12 +1,12 @@
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TARGET } from "../stack/shell-tasks.js";
 import { administratorOf, enterPassword, programCredentials, runAccounts, type User } from "./fixtures/accounts.fixture.js";
 import type { WatchedPage } from "./fixtures/console-browser.fixture.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const VIEWER = { name: "vera", password: "a password of hers" };

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { create, toJson } from "@bufbuild/protobuf";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
@@ -12,7 +12,7 @@ import { administratorOf, enterPassword, programCredentials, runAccounts, type U
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 import { registerGates, registerNoted } from "./fixtures/launch-workflows.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 /** Lifetime of a token: journeys outlast it, and renew it. */
 const TOKEN_SECONDS = 15;

@@ -1,11 +1,11 @@
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type ConsoleStack, startConsoleStack } from "./fixtures/console-stack.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 const timeline = (name: string): string => `/console${SCOPE}/executions/${name}?tab=timeline`;
 /** Browsers have six connections for an origin over HTTP/1.1. */

@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findChromium } from "@flyte-ts/test-servers";
+import { findHeadlessChromium } from "@flyte-ts/test-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../repository.js";
 import { type RunningAdmin, startAdmin } from "../stack/admin-fixture.js";
 import { TARGET } from "../stack/shell-tasks.js";
 import { openWatchedPage, startBrowser } from "./fixtures/console-browser.fixture.js";
 
-const chromium = findChromium();
+const chromium = findHeadlessChromium();
 const SCOPE = `/projects/${TARGET.project}/domains/${TARGET.domain}`;
 
 describe.runIf(chromium !== undefined)("the console over TLS of admin", { timeout: 120_000 }, () => {

@@ -29,7 +29,7 @@ export { startMoto } from "./cloud/moto.js";
 export { findSparkPython, type SparkThriftServerOptions, startSparkThriftServer } from "./cloud/spark-thrift-server.js";
 
 // Programs
-export { CHROMIUM_ARGS, findChromium } from "./program/chromium.js";
+export { CHROMIUM_ARGS, findChromium, findHeadlessChromium } from "./program/chromium.js";
 export { findFlytectl } from "./program/flytectl.js";
 export { findHelm } from "./program/helm.js";
 export type { InstallOptions } from "./program/install-options.js";
