@@ -38,7 +38,7 @@ export class GarbageCollector {
   #onEvent({ type, resource, stored, previous }: StoreEvent): void {
     const { object } = stored;
     const uid = object.metadata.uid ?? "";
-    for (const owner of previous?.object.metadata.ownerReferences ?? []) this.#dependents.get(owner.uid)?.delete(uid);
+    for (const owner of previous?.object.metadata.ownerReferences ?? []) this.#forgetDependent(owner.uid, uid);
     if (type !== "DELETED") {
       this.#track({ resource, object });
       if (object.metadata.ownerReferences !== undefined || object.metadata.deletionTimestamp !== undefined) this.#enqueue(uid);
@@ -50,6 +50,13 @@ export class GarbageCollector {
     // Rechecks owners that wait for the deletion of their dependents.
     for (const owner of object.metadata.ownerReferences ?? [])
       if (this.#objects.get(owner.uid)?.object.metadata.deletionTimestamp !== undefined) this.#enqueue(owner.uid);
+  }
+
+  /** Removes the set with its last member: an owner that is gone gets no further event. */
+  #forgetDependent(owner: string, uid: string): void {
+    const dependents = this.#dependents.get(owner);
+    dependents?.delete(uid);
+    if (dependents?.size === 0) this.#dependents.delete(owner);
   }
 
   #track(known: TrackedObject): void {

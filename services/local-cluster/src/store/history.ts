@@ -22,6 +22,12 @@ const MAX_EVENTS = 16_384;
 const MAX_BYTES = 64 << 20;
 const costOf = ({ stored }: StoreEvent) => stored.size >> 3;
 
+/**
+ * Excess over a maximum that triggers a trim: each trim moves all retained events, so that one
+ * follows thousands of writes.
+ */
+const TRIM_AT = 1.125;
+
 /** Recent events of one resource, in order. */
 export class History {
   #events: StoreEvent[] = [];
@@ -36,10 +42,9 @@ export class History {
   push(event: StoreEvent): void {
     this.#events.push(event);
     this.#bytes += costOf(event);
-    if (this.#events.length >= 2 * MAX_EVENTS || this.#bytes > 2 * MAX_BYTES) this.#trim();
+    if (this.#events.length >= TRIM_AT * MAX_EVENTS || this.#bytes > TRIM_AT * MAX_BYTES) this.#trim();
   }
 
-  /** Trims to half, so that the cost of moving the rest is amortized. */
   #trim(): void {
     let drop = 0;
     while (this.#events.length - drop > MAX_EVENTS || (this.#bytes > MAX_BYTES && drop < this.#events.length)) {
