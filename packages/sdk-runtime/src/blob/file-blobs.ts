@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, opendir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type BlobAccess, BlobFailure, type ByteRange, checkSize, collect, type ListedBlob } from "./blob-access.js";
@@ -23,7 +23,9 @@ export const fileBlobs: BlobAccess = {
     const staged = `${path}.${process.pid}.part`;
     try {
       await mkdir(dirname(path), { recursive: true });
-      await pipeline(pieces, createWriteStream(staged));
+      // A stream that opens the file itself may create it after the removal.
+      const file = await open(staged, "w");
+      await pipeline(pieces, file.createWriteStream());
       await rename(staged, path);
     } catch (cause) {
       await rm(staged, { force: true });

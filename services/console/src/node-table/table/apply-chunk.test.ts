@@ -6,7 +6,7 @@ import { MalformedMessageError } from "../../wire/read-varints.js";
 import { applyChunk, ConnectionTexts } from "./apply-chunk.js";
 import { NodeTable } from "./node-table.js";
 
-/** Rows of a table by key, so that tables with another order of arrival compare. */
+/** Indexes rows by key: two tables may have received the same rows in different orders. */
 function rowsOf(table: NodeTable): Record<number, NodeRow> {
   const time = (value: number | undefined): number | undefined => (value === Number.POSITIVE_INFINITY ? undefined : value);
   const found: Record<number, NodeRow> = {};

@@ -9,7 +9,7 @@ import type { RowViewport } from "./row-viewport.js";
 export interface Frame extends CanvasSize {
   readonly bars: BarSlice;
   readonly groups: readonly GroupActivity[];
-  /** Parts of time that the activity of the groups is by. */
+  /** Time intervals for which `groups` has its activity. */
   readonly buckets: ShownParts["buckets"];
   /** Places that show activity instead of a bar. */
   readonly activePlaces: ReadonlySet<number>;
