@@ -29,6 +29,19 @@ class Client:
     def nthreads(self): return [name for name in os.listdir(os.environ["STATE"]) if name.startswith("worker")]
 `;
 
+/** Signals the launcher, where asked, before it knows that the command has started. */
+const SIGNALLING = `import os, signal, subprocess, sys, time
+start = subprocess.Popen.__init__
+def started(self, args, *rest, **named):
+    start(self, args, *rest, **named)
+    if args[0] == "sh":
+        while not os.path.exists(os.path.join(os.environ["STATE"], "command")):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+if os.environ.get("SIGNALLED"):
+    subprocess.Popen.__init__ = started
+`;
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "dask-launcher-"));
@@ -40,6 +53,7 @@ beforeAll(() => {
     writeFileSync(join(folder, name, main), name === "dask" ? FAKE_DASK : FAKE_DISTRIBUTED);
   }
   writeFileSync(join(folder, "dask", "__init__.py"), "");
+  writeFileSync(join(folder, "sitecustomize.py"), SIGNALLING);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -90,16 +104,24 @@ test("without Dask the error names the command that installs it", () => {
   expect(bare.stderr).toContain("npx flyte-ts python install --extra dask");
 }, 120_000);
 
-test("a signal stops the command and the cluster", async () => {
-  const { args, env, state } = launch(["sh", "-c", "echo $$ > $STATE/command; exec sleep 600"]);
-  const child = spawn("python3", args, { env, cwd: folder, stdio: "ignore" });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  await expect.poll(() => readdirSync(state), { timeout: 60_000 }).toContain("command");
-  await expect.poll(() => readFileSync(join(state, "command"), "utf8"), { timeout: 10_000 }).not.toBe("");
-  child.kill("SIGTERM");
-  expect(await ended).toBe(143);
-  const started = readdirSync(state).flatMap((name) => name.split("-")[1] ?? []);
-  expect(started).toHaveLength(3);
-  const pids = [readFileSync(join(state, "command"), "utf8").trim(), ...started];
-  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
-}, 120_000);
+test.each([
+  ["while the command runs", "exec sleep 600", {}],
+  ["as the command starts", "exec sleep 600", { SIGNALLED: "1" }],
+  ["that the launcher gets twice", "trap 'kill -TERM $PPID' TERM; while :; do sleep 0.1; done", {}],
+])(
+  "a signal %s stops the command and the cluster",
+  async (_, command, variables) => {
+    const { args, env, state } = launch(["sh", "-c", `echo $$ > $STATE/command; ${command}`], variables);
+    const child = spawn("python3", args, { env, cwd: folder, stdio: "ignore" });
+    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    await expect.poll(() => readdirSync(state), { timeout: 60_000 }).toContain("command");
+    await expect.poll(() => readFileSync(join(state, "command"), "utf8"), { timeout: 10_000 }).not.toBe("");
+    child.kill("SIGTERM");
+    expect(await ended).toBe(143);
+    const started = readdirSync(state).flatMap((name) => name.split("-")[1] ?? []);
+    expect(started).toHaveLength(3);
+    const pids = [readFileSync(join(state, "command"), "utf8").trim(), ...started];
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  },
+  120_000,
+);

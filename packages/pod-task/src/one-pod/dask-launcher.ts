@@ -5,20 +5,48 @@
  * Scheduler and workers listen on free ports of loopback. A signal, or the end of one of them,
  * stops all.
  */
-export const DASK_LAUNCHER = `import importlib.util, json, os, signal, subprocess, sys, tempfile, time
+export const DASK_LAUNCHER = `import contextlib, importlib.util, json, os, signal, subprocess, sys, tempfile, time
 
 workers, threads, timeout, command = int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4:]
-cluster = {}
+cluster, tasks = {}, []
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def fail(text):
     sys.exit(f"flyte-ts: {text}")
 
 
-def start(name, *arguments):
+@contextlib.contextmanager
+def deferring_signals():
+    """Delivers a signal after the block, when the process that was started in it is known and can be stopped."""
+    received = []
+    for number in SIGNALS:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        handle_signals()
+        if received:
+            end(received[0], None)
+
+
+def handle_signals():
+    for number in SIGNALS:
+        signal.signal(number, end)
+
+
+def start_dask(name, *arguments):
     dask = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
     # Their progress would hide the output of the task.
-    cluster[name] = subprocess.Popen(dask, env={"DASK_LOGGING__DISTRIBUTED": "warning", **os.environ})
+    with deferring_signals():
+        cluster[name] = subprocess.Popen(dask, env={"DASK_LOGGING__DISTRIBUTED": "warning", **os.environ})
+
+
+def end(received, _):
+    # Another signal would leave processes behind.
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + received)
 
 
 def wait(ready, what):
@@ -60,32 +88,31 @@ def address(file):
 
 def run(folder):
     file = os.path.join(folder, "scheduler.json")
-    start("scheduler", "scheduler", "--port", "0", "--scheduler-file", file)
+    start_dask("scheduler", "scheduler", "--port", "0", "--scheduler-file", file)
     scheduler = wait(lambda: address(file), "the Dask scheduler")
     for number in range(1, workers + 1):
-        start(f"worker {number}", "worker", scheduler, "--no-nanny", "--nthreads", threads, "--local-directory", folder)
+        start_dask(f"worker {number}", "worker", scheduler, "--no-nanny", "--nthreads", threads, "--local-directory", folder)
     from distributed import Client
 
     with Client(scheduler, timeout=timeout) as client:
         wait(lambda: len(client.nthreads()) >= workers, f"{workers} Dask workers")
-    task = subprocess.Popen(command, env={**os.environ, "DASK_SCHEDULER_ADDRESS": scheduler})
-    try:
-        while task.poll() is None:
-            check_cluster()
-            time.sleep(0.1)
-    finally:
-        stop([task])
+    with deferring_signals():
+        task = subprocess.Popen(command, env={**os.environ, "DASK_SCHEDULER_ADDRESS": scheduler})
+        tasks.append(task)
+    while task.poll() is None:
+        check_cluster()
+        time.sleep(0.1)
     return task.returncode if task.returncode >= 0 else 128 - task.returncode
 
 
 if importlib.util.find_spec("distributed") is None or importlib.util.find_spec("dask") is None:
     fail("the Python of this task has no Dask: install flytekitplugins-dask, on the local stack with: npx flyte-ts python install --extra dask")
-for number in (signal.SIGTERM, signal.SIGINT):
-    signal.signal(number, lambda received, _: sys.exit(128 + received))
+handle_signals()
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     try:
         status = run(folder)
     finally:
+        stop(tasks)
         # Workers report the loss of their scheduler.
         processes = list(cluster.values())
         stop(processes[1:])
