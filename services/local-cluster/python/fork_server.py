@@ -1,9 +1,11 @@
 """Fork server: a Python process with preloaded modules that forks for each container that starts flytekit.
 
-flytekit itself is imported after the fork, because it reads its settings and creates its folders at import, and each
-container has its own. Before the fork the server loads only what does not depend on the container: modules of other
-packages, without threads and without open files. `reset_process_state` corrects the remaining differences. A start
-that could differ from that of a new process is declined, and the service starts a new process.
+Before the fork the server loads modules without threads and without open files. Variables that differ between
+containers are placeholders meanwhile, and `reset_process_state` corrects the other differences. A start that could
+differ from that of a new process is declined, and the service starts a new process.
+
+flytekit reads settings and creates folders at import. Where these are a container's own, the import that the server has
+done does not fit: such a container is forked from another process, the fallback, which has all modules but flytekit.
 
 Standard input, output and error are files, as in a container. Descriptor 3 is the connection to the service, one JSON
 object per line ("<-" marks requests):
@@ -15,8 +17,8 @@ object per line ("<-" marks requests):
     {"id": 1, "ended": exit status, negative for a signal}
     {"replaced": pid} (this process serves from now on)
 
-Arguments name additional modules to preload. A fork loads them and then replaces this process: see `spawn_successor`.
-Requests wait for it, at most SUCCESSOR_WAIT; this process serves those that would wait longer.
+A fork loads flytekit, and the additional modules that arguments name, and then replaces this process: see
+`spawn_successor`. Requests wait for it, at most SUCCESSOR_WAIT; this process serves those that would wait longer.
 
 A fork is a runner as in container/runner-script.ts: it leads a session, claims the run, waits for its only child, the
 command, and writes the exit code. Runners outlive this process.
@@ -53,18 +55,21 @@ SUCCESSOR_WAIT = 3.0
 PRELOAD_SETTINGS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 
 
-def load_sibling(name):
-    """Loads a module of this folder without adding it to sys.modules."""
+def load_sibling(name, **names):
+    """Loads a module of this folder, which finds these names, without adding it to sys.modules."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
     module = types.ModuleType(name)
+    vars(module).update(names)
     with open(path, "rb") as file:
         exec(compile(file.read(), path, "exec"), vars(module))
     return module
 
 
-preload = load_sibling("preload")
+placeholders = load_sibling("placeholders")
+preload = load_sibling("preload", placeholders=placeholders)
+recording = load_sibling("recording")
 exit_process = load_sibling("process_exit").exit_process
-ForkDeclined, ForkServerUnavailable, replace_placeholders = preload.ForkDeclined, preload.ForkServerUnavailable, preload.replace_placeholders
+ForkDeclined, ForkServerUnavailable = preload.ForkDeclined, preload.ForkServerUnavailable
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.sbrk.restype = ctypes.c_void_p
@@ -154,8 +159,8 @@ def check_process(files):
 # Processes of a container
 
 
-def become(loaded, script, arguments, environment):
-    """Makes this fork indistinguishable from a new process of the script."""
+def become(loaded, kit, script, arguments, environment):
+    """Makes this fork indistinguishable from a new process of the script, which has imported flytekit if that was done before."""
     libc.prctl(15, os.fsencode(os.path.basename(script))[:15], 0, 0, 0)  # PR_SET_NAME
     old_path = os.environ.get("PYTHONPATH", "")
     os.environ.clear()
@@ -171,6 +176,8 @@ def become(loaded, script, arguments, environment):
     before = python_path(old_path)
     sys.path[:] = unique([*own, *python_path(environment.get("PYTHONPATH", "")), *(path for path in rest if path not in before)])
     reset_process_state(loaded)
+    if kit is not None:
+        kit.repeat_effects()
 
 
 def python_path(value):
@@ -183,8 +190,8 @@ def unique(paths):
 
 def reset_process_state(loaded):
     """Resets state that modules keep about their process."""
-    for put, value in loaded.placeholders:
-        put(replace_placeholders(value))
+    for put, value in loaded.places:
+        put(placeholders.replace_placeholders(value))
     tempfile.tempdir = None
     site = sys.modules["site"]
     site.USER_BASE = site.USER_SITE = None
@@ -260,10 +267,10 @@ def run_as(request):
     os._exit(code)
 
 
-def fork_second(loaded):
+def fork_second(loaded, kit):
     """
     Forks a second process for pyflyte-fast-execute, which fetches code and then starts another entry point with that code on its
-    path. The second fork imports flytekit meanwhile and waits for that start. Returns the request in the second process.
+    path. The second fork imports flytekit meanwhile, if need be, and waits for that start. Returns the request in the second process.
     """
     request_reader, request_writer = os.pipe()
     reply_reader, reply_writer = os.pipe()
@@ -271,15 +278,17 @@ def fork_second(loaded):
     if child == 0:
         # High descriptor numbers: files opened by modules get the same numbers as in a new process.
         request_reader, reply_writer = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 7) for descriptor in (request_reader, reply_writer))
+        if kit:
+            kit.close_loops()
         close_all_except(request_reader, reply_writer)
-        early = load_sibling("speculative_import").SpeculativeImport(loaded, preload.stamp)
+        early = None if kit else load_sibling("speculative_import", preload=preload, recording=recording).SpeculativeImport(loaded)
         with open(request_reader, "rb") as request_stream:
             second_request = json.loads(request_stream.read() or "null")
-        if second_request is None or not early.is_valid(second_request["directory"], second_request["folders"]):
+        if second_request is None or not (early or kit).is_valid(second_request["directory"], second_request["folders"]):
             os._exit(0)
         os.write(reply_writer, b"y")
         os.close(reply_writer)
-        return {**second_request, "variables": early.variables}
+        return {**second_request, "variables": early.variables if early else {}}
     os.close(request_reader)
     os.close(reply_writer)
     start = subprocess.Popen._execute_child
@@ -324,11 +333,26 @@ def close_all_except(*kept):
     os.closerange(begin, 1 << 16)
 
 
+class Successor:
+    """A process that takes over from the first one: what it needs for that, and to serve afterwards."""
+
+    def __init__(self, connection=None, rest=b"", kit=None, fallback=None):
+        self.connection, self.rest, self.kit, self.fallback = connection, rest, kit, fallback
+        self.explained = False
+
+    def explain(self, reason):
+        """Logs why the fallback forks, the first time."""
+        if not self.explained:
+            self.explained = True
+            print(f"flytekit is imported after the fork: {reason}", file=sys.stderr, flush=True)
+
+
 def spawn_successor(loaded, modules):
     """
-    Forks a successor that preloads more modules and then replaces this process, so that no request waits for a slow import, and a
-    failed import has no effect: the successor exits. Returns the connection and the pid of the successor in this process; in the
-    successor it returns after the takeover, with its end of the connection and the requests that this process has read and not served.
+    Forks a successor that preloads more modules and flytekit, and then replaces this process, so that no request waits for a slow
+    import, and a failed import has no effect: the successor exits. Returns the connection and the pid of the successor in this
+    process. In the successor it returns after the takeover, with its end of the connection and the requests that this process has
+    read and not served. In the fallback it returns once the successor serves, which sends it requests by descriptor 3.
 
     When the successor exits early, this process keeps serving; after a takeover it waits for the successor's exit.
     """
@@ -340,32 +364,79 @@ def spawn_successor(loaded, modules):
         return here, pid
     here.close()
     try:
-        PR_SET_PDEATHSIG = 1
-        libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(0)
+        die_with(parent)
         files = open_files()
-        settings = {name: value for name, value in PRELOAD_SETTINGS.items() if name not in os.environ}
-        for name, value in settings.items():
-            os.putenv(name, value)
-        loaded.add(modules, load_sibling("hidden_modules").HiddenModules())
-        for name in settings:
-            os.unsetenv(name)
-        # OpenBLAS stops its threads before a fork and restarts them on demand.
-        trial = os.fork()
-        if trial == 0:
-            os._exit(0)
-        os.waitpid(trial, 0)
-        check_process(files)
-        gc.collect()
-        gc.freeze()
+        if modules:
+            add_modules(loaded, modules, files)
+        kit, fallback = import_flytekit(loaded, files)
+        if kit is None and modules:
+            loaded.find_places()
+            gc.freeze()
+        if kit is None and fallback is not None:
+            there.close()
+            os.dup2(fallback.fileno(), CONTROL)
+            fallback.close()
+            return Successor()
         there.sendall(b"r")
         rest = b"".join(iter(lambda: there.recv(65_536), b""))
         send({"replaced": os.getpid()})
-        return there, rest
+        return Successor(there, rest, kit, fallback)
     except BaseException as error:
         print(f"additional modules are not preloaded: {error!r}", file=sys.stderr, flush=True)
         os._exit(0)
+
+
+def die_with(parent):
+    """Ends this process with its parent."""
+    PR_SET_PDEATHSIG = 1
+    libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def add_modules(loaded, modules, files):
+    settings = {name: value for name, value in PRELOAD_SETTINGS.items() if name not in os.environ}
+    for name, value in settings.items():
+        os.putenv(name, value)
+    loaded.add(modules, load_sibling("hidden_modules").HiddenModules())
+    for name in settings:
+        os.unsetenv(name)
+    # OpenBLAS stops its threads before a fork and restarts them on demand.
+    trial = os.fork()
+    if trial == 0:
+        os._exit(0)
+    os.waitpid(trial, 0)
+    check_process(files)
+
+
+def import_flytekit(loaded, files):
+    """
+    Forks a process that imports flytekit. Returns there the import and the connection to this process, and here the connection
+    alone; nothing where the import cannot be used by containers.
+    """
+    here, there = socket.socketpair()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        here.close()
+        try:
+            die_with(parent)
+            kit = load_sibling("flytekit_import", placeholders=placeholders, preload=preload, recording=recording).FlytekitImport(loaded)
+            loaded.stamp_sources()
+            loaded.find_places()
+            check_process([*files, there.fileno()])
+            gc.freeze()
+            there.sendall(b"r")
+            return kit, there
+        except BaseException as error:
+            print(f"flytekit is imported after the fork: {error!r}", file=sys.stderr, flush=True)
+            os._exit(0)
+    there.close()
+    if here.recv(1) == b"r":
+        return None, here
+    here.close()
+    os.waitpid(pid, 0)
+    return None, None
 
 
 # Connection to the service
@@ -378,19 +449,14 @@ def serve():
         files = open_files()
         loaded = preload.Preload(load_sibling("botocore_models").read)
         check_process(files)
-    except ForkServerUnavailable as reason:
+    except (ForkServerUnavailable, placeholders.UnsupportedPlace) as reason:
         send({"unavailable": str(reason)})
         sys.exit(0)
     gc.collect()
     gc.freeze()
     send({"ready": True})
-    rest, other, successor = b"", None, None
-    if sys.argv[1:]:
-        other, found = spawn_successor(loaded, sys.argv[1:])
-        if isinstance(found, bytes):
-            rest = found
-        else:
-            successor = found
+    found = spawn_successor(loaded, sys.argv[1:])
+    own, (other, successor) = (found, (found.connection, None)) if isinstance(found, Successor) else (Successor(), found)
     woken, wake = os.pipe()
     for descriptor in (woken, wake):
         os.set_blocking(descriptor, False)
@@ -404,14 +470,20 @@ def serve():
         if successor and (wait_until is None or time.monotonic() < wait_until):
             wait = wait_until and max(0, wait_until - time.monotonic())
         else:
-            *lines, rest = rest.split(b"\n")
+            *lines, own.rest = own.rest.split(b"\n")
         for line in lines:
             request = json.loads(line)
             try:
                 environment = request["environment"]
                 request["script"] = script_of(request["command"][0], environment.get("PATH"))
                 loaded.check(environment)
+                if own.kit:
+                    own.kit.check(environment, request["directory"])
             except (ForkDeclined, OSError) as reason:
+                if own.fallback and not isinstance(reason, preload.PreloadOutdated):
+                    own.explain(reason)
+                    own.fallback.sendall(line + b"\n")
+                    continue
                 stale = {"stale": True} if isinstance(reason, preload.PreloadOutdated) else {}
                 send({"id": request["id"], "declined": str(reason), **stale})
                 continue
@@ -421,14 +493,14 @@ def serve():
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for descriptor in (CONTROL, claims, woken, wake, *([other.detach()] if other else [])):
+                for descriptor in (CONTROL, claims, woken, wake, *(one.detach() for one in (other, own.fallback) if one)):
                     os.close(descriptor)
                 run_as(request)
-                become(loaded, request["script"], request["command"][1:], environment)
+                become(loaded, own.kit, request["script"], request["command"][1:], environment)
                 if os.path.basename(request["script"]) == "pyflyte-fast-execute":
-                    second = fork_second(loaded)
+                    second = fork_second(loaded, own.kit)
                     if second is not None:
-                        become(loaded, second["script"], second["arguments"], second["environment"])
+                        become(loaded, own.kit, second["script"], second["arguments"], second["environment"])
                         os.environ.update(second["variables"])
                         return second["script"]
                 return request["script"]
@@ -441,7 +513,7 @@ def serve():
             else:
                 os.waitpid(pid, 0)
                 send({"id": request["id"], "taken": True} if claim == b"t" else {"id": request["id"], "declined": "the runner could not be started"})
-        watched = [woken, CONTROL, *([other] if successor else [])]
+        watched = [woken, CONTROL, *([other] if successor else []), *([own.fallback] if own.fallback else [])]
         ready, _, _ = select.select(watched, [], [], wait)
         if woken in ready:
             os.read(woken, 4096)
@@ -451,7 +523,7 @@ def serve():
                     send({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
         if other in ready:
             if other.recv(1) == b"r":
-                other.sendall(rest)
+                other.sendall(own.rest)
                 other.shutdown(socket.SHUT_WR)
                 # The successor has a copy of this process's memory.
                 wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
@@ -459,18 +531,26 @@ def serve():
             os.waitpid(successor, 0)
             other.close()
             other = successor = None
+        if own.fallback in ready:
+            answers = own.fallback.recv(65_536)
+            if answers == b"":
+                os._exit(1)
+            send_data(answers)
         if CONTROL not in ready:
             continue
         data = os.read(CONTROL, 1 << 20)
         if data == b"":
             os._exit(0)
-        rest += data
+        own.rest += data
         if successor and wait_until is None:
             wait_until = time.monotonic() + SUCCESSOR_WAIT
 
 
 def send(message):
-    data = json.dumps(message).encode() + b"\n"
+    send_data(json.dumps(message).encode() + b"\n")
+
+
+def send_data(data):
     while data:
         try:
             data = data[os.write(CONTROL, data) :]

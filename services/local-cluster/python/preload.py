@@ -1,12 +1,14 @@
-"""Modules and data that a fork server loads before it forks, and the checks that they are still current."""
+"""
+Modules and data that a fork server loads before it forks, and the checks that they are still current.
+
+The name `placeholders` is given by the program that loads this module.
+"""
 
 import contextlib
-import functools
 import gc
 import importlib
 import os
 import sys
-import types
 
 #: Imports of the entry points, without flytekit, fsspec and s3fs, which read settings of the container at import.
 MODULES = """
@@ -22,8 +24,6 @@ multiprocessing packaging.version pathlib pkgutil platform pythonjsonlogger requ
 rich.logging rich.panel rich.pretty rich.progress rich.traceback rich.tree site statsd tarfile tempfile
 typing_extensions typing_inspect urllib3.exceptions uuid webbrowser yaml yarl zipfile
 """.split()
-#: Placeholders for variables that modules may read at import: easy to find, and to replace, wherever a module stores them.
-PLACEHOLDERS = {name: f"/proc/self/{name}-of-{os.getpid()}" for name in ("HOME", "TMPDIR")}
 
 
 class ForkDeclined(Exception):
@@ -46,22 +46,21 @@ class Preload:
         self.missing = set()
         self.hidden = None
         self.data = []
-        os.environ.update(PLACEHOLDERS)
+        os.environ.update(placeholders.PLACEHOLDERS)
         with self.recording():
             for name in MODULES:
                 with contextlib.suppress(ImportError):  # Other versions lack some modules; the container imports what it needs.
                     importlib.import_module(name)
             with contextlib.suppress(Exception):  # The container reads what it needs.
                 self.data = read_data()
-        self._stamp_sources()
-        self.placeholders = find_placeholders()
-        self.environment = dict(os.environ)
+        self.stamp_sources()
+        self.places = placeholders.find_placeholders()
+        self.environment = {name: value for name, value in os.environ.items() if name not in placeholders.PLACEHOLDERS}
 
     def add(self, modules, hidden):
-        """Loads additional modules, hidden from programs until they import them."""
+        """Loads additional modules, hidden from programs until they import them. Call find_places afterwards."""
         self.hidden = hidden
         sys.meta_path.insert(0, hidden)
-        read, self.read = self.read, set()
 
         def import_module(name):
             with self.recording():
@@ -69,14 +68,15 @@ class Preload:
 
         for name in modules:
             hidden.load(name, import_module)
-        self._stamp_sources()
-        if self.read & PLACEHOLDERS.keys():
-            gc.unfreeze()
-            self.placeholders = []  # It contains the placeholders itself.
-            self.placeholders = find_placeholders()
-        self.read |= read
+        self.stamp_sources()
 
-    def _stamp_sources(self):
+    def find_places(self):
+        """Finds the placeholders that modules have stored, again."""
+        gc.unfreeze()
+        self.places = []  # It contains the placeholders itself.
+        self.places = placeholders.find_placeholders()
+
+    def stamp_sources(self):
         sysconfig = sys.modules.get("sysconfig")
         if sysconfig is not None:  # It computes its variables again on demand.
             sysconfig._CONFIG_VARS = None
@@ -95,12 +95,22 @@ class Preload:
     @contextlib.contextmanager
     def recording(self):
         """Records which environment variables are read and which modules are not found."""
-        read, missing = self.read, self.missing
+        read, missing, copied = self.read, self.missing, iter(())
 
         class RecordingEnviron(type(os.environ)):
             def __getitem__(self, key):
-                read.add(key)
+                nonlocal copied
+                # A copy of all variables reads each in turn.
+                if next(copied, None) != key:
+                    copied = iter(())
+                    read.add(key)
                 return super().__getitem__(key)
+
+            def __iter__(self):
+                nonlocal copied
+                names = list(super().__iter__())
+                copied = iter(names)
+                return iter(names)
 
         class MissingModules:
             @staticmethod
@@ -121,8 +131,8 @@ class Preload:
         for path, before in self.sources.items():
             if stamp(path) != before:
                 raise PreloadOutdated(f"{path} has changed")
-        for name in self.read - PLACEHOLDERS.keys():
-            if environment.get(name) != self.environment.get(name):
+        for name in self.read:
+            if (name not in environment) if name in placeholders.PLACEHOLDERS else environment.get(name) != self.environment.get(name):
                 raise ForkDeclined(f"{name} was read while modules were preloaded")
 
     def shadowed(self, folders):
@@ -137,45 +147,6 @@ class Preload:
                 if entry.partition(".")[0] in names and entry != "__pycache__":
                     return os.path.join(folder, entry)
         return None
-
-
-def contains_placeholder(value):
-    """Tells whether a value contains a placeholder, directly or in a tuple unknown to the garbage collector."""
-    if type(value) is str:
-        return any(folder in value for folder in PLACEHOLDERS.values())
-    return type(value) is tuple and not gc.is_tracked(value) and any(map(contains_placeholder, value))
-
-
-def find_placeholders():
-    """Finds all places where modules store placeholders; returns setters with the stored values."""
-    gc.collect()
-    found, inside = [], {id(globals()), id(PLACEHOLDERS)}
-    objects = gc.get_objects()
-    for holder in objects:
-        if isinstance(holder, type):
-            inside.update(id(part) for part in gc.get_referents(holder) if type(part) is dict)
-            found += [(functools.partial(setattr, holder, name), value) for name, value in vars(holder).items() if contains_placeholder(value)]
-    for holder in objects:
-        if type(holder) is dict and id(holder) not in inside:
-            for part in holder.values():
-                if type(part) is dict and not gc.is_tracked(part) and any(map(contains_placeholder, part.values())):
-                    raise ForkServerUnavailable(f"{part!r:.100} stores a placeholder in an unsupported place")
-            found += [(functools.partial(holder.__setitem__, name), value) for name, value in holder.items() if contains_placeholder(value)]
-        elif type(holder) is types.FunctionType and contains_placeholder(holder.__defaults__):
-            found.append((functools.partial(setattr, holder, "__defaults__"), holder.__defaults__))
-        elif type(holder) is not dict and holder is not objects and any(map(contains_placeholder, gc.get_referents(holder))):
-            raise ForkServerUnavailable(f"{holder!r:.100} stores a placeholder in an unsupported place")
-    return found
-
-
-def replace_placeholders(value):
-    """Replaces placeholders in a value by the container's folders."""
-    if type(value) is tuple:
-        return tuple(map(replace_placeholders, value))
-    for name, folder in PLACEHOLDERS.items():
-        if contains_placeholder(value) and folder in value:
-            value = os.path.normpath(value.replace(folder, os.environ.get(name, "")))
-    return value
 
 
 def stamp(path):

@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL("../../../python/fork_server.py", import.m
 const AT_START = "at-start.pth";
 /** Reports everything that a program can observe about its start. */
 const ENTRY_POINT = `
-import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
+import asyncio, dataclasses, gc, io, json, locale, os, pathlib, random, resource, signal, site, sys, sysconfig, tempfile, threading, types, warnings
 
 
 def proc(name):
@@ -55,15 +55,52 @@ def report():
         "userbase": sysconfig.get_config_var("userbase"), "recursion": sys.getrecursionlimit(), "gc": [gc.isenabled(), gc.get_threshold()],
         "leader": os.getsid(0) == os.getppid() == os.getpgid(0), "filters": [repr(one) for one in warnings.filters],
         "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("fork_server", "speculative_import", "botocore_models")}), "settings": SETTINGS,
+        "kept": [repr(one) for one in (KEPT, KEPT["path"].parts, KEPT["slots"].folder, Settings(), vars(Settings)["folder"], settled())],
+        "made": [os.path.isdir(MADE), oct(os.stat(MADE).st_mode)], "loop": loop_works(), "attempt": "set" if ATTEMPT else ATTEMPT,
         "functions": [os.stat.__name__, os.stat in os.supports_fd, type(os.stat).__name__, type(open).__name__],
     }
 
 # What flytekit does as it is imported.
-if os.path.exists("crash") and os.path.basename(sys.orig_argv[1]) == "pyflyte-fast-execute":
+if os.path.exists("crash") and os.path.basename(sys.orig_argv[1]) == "pyflyte-fast-execute" and not hasattr(sys, "is_first"):
     os._exit(1)
 LOADED_BY = os.path.basename(sys.orig_argv[1])
 SETTINGS = open("flytekit.config").read() if os.path.exists("flytekit.config") else None
-os.environ["SET_BY_KIT"] = "yes"
+HOME_SETTINGS = open(os.path.expanduser("~/.kit")).read() if os.path.exists(os.path.expanduser("~/.kit")) else None
+MADE = os.path.join(tempfile.gettempdir(), "kit", "made", "")
+os.makedirs(MADE, exist_ok=True)
+os.chmod(MADE, 0o710)
+
+class Slots:
+    __slots__ = ("folder", "unset")
+    def __repr__(self):
+        return self.folder
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    folder: str = MADE
+    more: tuple = (MADE, "plain")
+
+def settled(folder=MADE, *, more=(1, MADE)):
+    return folder, more
+
+KEPT = {"text": MADE + "x", "list": ["plain", MADE], "path": pathlib.Path(MADE, "sub"), "slots": Slots(), "home": os.path.expanduser("~/.other")}
+KEPT["slots"].folder = MADE
+KEPT["object"] = types.SimpleNamespace(folder=MADE)
+str(KEPT["path"])
+try:
+    from optional_part import PART
+except ImportError:
+    PART = None
+ATTEMPT = os.environ.get("FLYTE_INTERNAL_EXECUTION_ID")
+LEVEL = os.environ.get("FLYTE_SDK_LOGGING_LEVEL", "none")
+# A variable that pyflyte-fast-execute has got from this import: its second process is a new one unless it had it before.
+if LEVEL == "none" and HOME_SETTINGS is None:
+    os.environ["SET_BY_KIT"] = "yes"
+signal.signal(signal.SIGINT, lambda *_: print("interrupted"))
+LOOP = asyncio.new_event_loop()
+
+def loop_works():
+    return LOOP.run_until_complete(asyncio.sleep(0, "yes"))
 `;
 const EXECUTE = `import random
 from flytekit.bin.entrypoint import LOADED_BY, report
@@ -79,6 +116,8 @@ if __name__ == "__main__":
  * directory after flytekit has read them.
  */
 const FAST = `import os, subprocess, sys, time
+sys.is_first = True
+import flytekit.bin.entrypoint
 folder, *command = sys.argv[1:]
 if os.path.exists(folder + "/settings"):
     time.sleep(0.3)
@@ -139,7 +178,7 @@ function launch(
   const { promise: ended, resolve, reject } = Promise.withResolvers<ProcessExit>();
   const own = join(folder, "own");
   mkdirSync(own, { recursive: true });
-  const all = { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: own, TMPDIR: own, ...environment };
+  const all = { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: own, TMPDIR: own, FLYTE_INTERNAL_EXECUTION_ID: "e", ...environment };
   const [name = "", ...words] = command;
   const launched = ContainerProcess.launch(
     {
@@ -187,6 +226,7 @@ function seen({ same }: Report): Record<string, unknown> {
   return JSON.parse(
     JSON.stringify(same)
       .replaceAll(/run-\d+/g, "run")
+      .replaceAll(/socket:\[\d+\]/g, "socket")
       .replaceAll(/utf8_mode=\d/g, ""),
   ) as Record<string, unknown>;
 }
@@ -239,8 +279,56 @@ describe("a forked process equals a new one", () => {
     const [spawned, forked] = [await report({ forked: false }, command), await report({}, command)];
     expect(seen(forked)).toEqual(seen(spawned));
     expect(forked.same["path"]).toContain(code);
-    // The forked process imports flytekit under the first entry point, before it knows the second.
-    expect([forked.loadedBy, spawned.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
+    // The fork server imports flytekit, before it knows of a container.
+    expect([forked.loadedBy, spawned.loadedBy]).toEqual(["fork_server.py", "pyflyte-execute"]);
+  });
+
+  test.each([
+    ["a variable that flytekit reads at import", { FLYTE_SDK_LOGGING_LEVEL: "10" }, undefined, "pyflyte-fast-execute"],
+    ["settings in the home folder", {}, ".kit", "pyflyte-fast-execute"],
+    ["a module on the path that replaces one", { PYTHONPATH: "SHADOW" }, undefined, "pyflyte-execute"],
+  ])("with %s, for which flytekit is imported after the fork", async (_, variables, file, loader) => {
+    // The server takes variables like these from its first request.
+    await report();
+    const home = mkdtempSync(join(folder, "home-"));
+    if (file !== undefined) writeFileSync(join(home, file), "text");
+    const shadow = mkdtempSync(join(folder, "shadow-"));
+    writeFileSync(join(shadow, "optional_part.py"), "PART = 1");
+    const environment = {
+      ...JSON.parse(JSON.stringify(variables).replace("SHADOW", shadow)),
+      HOME: home,
+      TMPDIR: mkdtempSync(join(folder, "tmp-")),
+    };
+    const code = mkdtempSync(join(folder, "fetched-"));
+    const read = `import sys; from flytekit.bin.entrypoint import HOME_SETTINGS, LEVEL, LOADED_BY, PART; print(HOME_SETTINGS, LEVEL, LOADED_BY, PART)`;
+    const outcomes = await Promise.all([true, false].map((forked) => outcome(["pyflyte-execute", "exec", read], { forked, environment })));
+    expect(outcomes[0]).toEqual(outcomes[1]);
+    const [forked, spawned] = [await report({ environment }), await report({ environment, forked: false })];
+    expect([isForked(forked), forked.loadedBy]).toEqual([true, "pyflyte-execute"]);
+    expect(seen(forked)).toEqual(seen(spawned));
+    // Where flytekit is imported before the code is known, another process does so.
+    const [second, first] = [await report({ environment }, ["pyflyte-fast-execute", code, "pyflyte-execute", "report"]), await report()];
+    expect([second.loadedBy, first.loadedBy]).toEqual([loader, "fork_server.py"]);
+  });
+
+  test("when flytekit stores a variable where it cannot be replaced, and is imported after the fork", async () => {
+    const entry = join(packages, "flytekit", "bin", "entrypoint.py");
+    const before = readFileSync(entry, "utf8");
+    try {
+      writeFileSync(entry, `${before}\nHIDDEN = {MADE}`);
+      const { parent, loadedBy } = await report();
+      expect([/python/.test(parent), loadedBy]).toEqual([true, "pyflyte-execute"]);
+      expect(readFileSync(join(folder, "fork-server.log"), "utf8")).toContain("stores a placeholder in an unsupported place");
+    } finally {
+      writeFileSync(entry, before);
+    }
+  });
+
+  test("in the folders that flytekit creates, each in those of its container", async () => {
+    const script = "import os; from flytekit.bin.entrypoint import MADE; print(MADE, oct(os.stat(MADE).st_mode))";
+    const folders = [mkdtempSync(join(folder, "tmp-")), mkdtempSync(join(folder, "tmp-"))];
+    const forked = await Promise.all(folders.map((TMPDIR) => outcome(["pyflyte-execute", "exec", script], { environment: { TMPDIR } })));
+    expect(forked.map(({ log: text }) => text)).toEqual(folders.map((path) => `${path}/kit/made/ 0o40710\n`));
   });
 });
 
@@ -604,7 +692,10 @@ test("a fork server can start in advance", async () => {
   const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   pool.startEagerly({ command: ["pyflyte-execute"], environment, directory: "/" });
   const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
-  expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim());
+  const server = (await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim();
+  const parentOf = (pid: string) => /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? "";
+  // The process that has imported flytekit is a child of the one that has not, and that one of the first.
+  expect(before).toContain(parentOf(parentOf(server)));
 });
 
 test("an idle fork server exits and is replaced on demand", async () => {
