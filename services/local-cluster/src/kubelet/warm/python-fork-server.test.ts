@@ -694,7 +694,7 @@ test("a fork server can start in advance", async () => {
   const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
   const server = (await outcome(["pyflyte-execute", "exec", PRINT_SERVER_PID])).log.trim();
   const parentOf = (pid: string) => /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] ?? "";
-  // The process that has imported flytekit is a child of the one that has not, and that one of the first.
+  // The process that has imported flytekit is a child of the fallback, and that one of the first.
   expect(before).toContain(parentOf(parentOf(server)));
 });
 
