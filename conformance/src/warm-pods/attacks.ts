@@ -86,6 +86,12 @@ export const ATTACKS: readonly Attack[] = [
     reused: "retires" as const,
   })),
   {
+    name: "the event loop that flytekit makes at import",
+    attack: "from flytekit.extend.backend import base_connector; base_connector.local_connector_loop._csock.send(b'evil')",
+    look: "(lambda s: __import__('select').select([s], [], [], 0)[0] and s.recv(9))(__import__('flytekit.extend.backend.base_connector', fromlist=['']).local_connector_loop._ssock)",
+    seen: "[]",
+  },
+  {
     name: "open files",
     attack: "import os; os.set_inheritable(os.open('/dev/zero', os.O_RDONLY), True)",
     look: "[n for n in __import__('os').listdir('/proc/self/fd') if __import__('os').path.realpath(f'/proc/self/fd/{n}') == '/dev/zero']",

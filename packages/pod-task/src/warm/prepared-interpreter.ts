@@ -10,6 +10,8 @@ IDLE = 75
 SECOND = "--second"
 # Called at the end of a script.
 LAST = []
+# Event loops without descriptors.
+LOOPS = []
 # In two parts: the text of this program is in memory too.
 MARK = "-".join(("flyte-ts", "placeholder", ""))
 
@@ -68,6 +70,15 @@ def stores_placeholder():
     return any(has_placeholder(part) for holder in holders for part in gc.get_referents(holder) if id(part) not in ignored)
 
 
+def close_loops():
+    """Closes the descriptors of event loops that modules have made, until a script runs: attempts must not share them."""
+    asyncio = sys.modules.get("asyncio")
+    for loop in [each for each in gc.get_objects() if asyncio and type(each) is asyncio.SelectorEventLoop and not each.is_closed()]:
+        for part in (loop._selector, loop._ssock, loop._csock):
+            part.close()
+        LOOPS.append(loop)
+
+
 def read_s3_models():
     """Reads the data from which botocore builds clients of S3, if it is loaded. The first session of each fork gets the loader that has read them."""
     session = sys.modules.get("botocore.session")
@@ -102,6 +113,7 @@ class Import:
                     importlib.import_module(name)
             with contextlib.suppress(Exception):
                 read_s3_models()
+        close_loops()
         self.is_usable = not stores_placeholder()
 
     def finish(self, before):
@@ -203,6 +215,8 @@ def run(script, arguments, environment, path):
     sys.orig_argv = [sys.executable, script, *arguments]
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    for loop in LOOPS:
+        loop.__init__()
     with open(script, "rb") as file:
         code = compile(file.read(), script, "exec")
     module = types.ModuleType("__main__")

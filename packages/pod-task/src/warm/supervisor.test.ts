@@ -25,7 +25,7 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a warm pod", { timeout: 6
   /** Starts a supervisor; `assign` gives it a command and resolves to its end. */
   const warm = (entry: string, waitSeconds = WAIT_SECONDS) => {
     const file = join(toy.folder, "assignment");
-    const args = ["-c", WARM_SUPERVISOR, entry, ATTEMPT.join(","), file, String(waitSeconds)];
+    const args = ["-c", toy.confine(WARM_SUPERVISOR), entry, ATTEMPT.join(","), file, String(waitSeconds)];
     const child = spawn(python, args, { cwd: toy.directory, env: toy.environment, stdio: ["ignore", "pipe", "pipe"] });
     started.push(child);
     let [out, err] = ["", ""];

@@ -50,7 +50,7 @@ export class SupervisorProcesses {
     const shared = join(toy.folder, "shared");
     const args = [
       "-c",
-      REUSED_SUPERVISOR,
+      toy.confine(REUSED_SUPERVISOR),
       entry,
       Object.keys(attempt).join(","),
       file,

@@ -86,6 +86,25 @@ describe.skipIf(!canRunSupervisors)("the supervisor of a reused warm pod", { tim
     expect(toy.importers()).toHaveLength(2);
   });
 
+  it("gives each attempt an event loop of its own where flytekit has made one", async () => {
+    toy.setEntrypoint(`${ENTRYPOINT}\nimport asyncio\nLOOP = asyncio.new_event_loop()\n`);
+    const write = "from flytekit.bin.entrypoint import LOOP; LOOP._csock.send(b'secret')";
+    const read = `from flytekit.bin.entrypoint import LOOP, asyncio
+try:
+    print(LOOP._ssock.recv(100))
+except BlockingIOError:
+    print("nothing")
+print(LOOP.run_until_complete(asyncio.sleep(0, "works")))`;
+    const cold = toy.runCold(["pyflyte-execute", read]);
+    const pod = reused("pyflyte-execute");
+    const first = await pod.run("a", ["pyflyte-execute", write]);
+    const second = await pod.run("b", ["pyflyte-execute", read]);
+    expect([first.code, first.retires, second.out.split("\n").slice(-2)]).toEqual([0, null, ["nothing", "works"]]);
+    expect(observations(second.out)[0]?.["files"]).toEqual(observations(cold.out)[0]?.["files"]);
+    const [importer, , process] = loaded(second.out).slice(1);
+    expect(importer).not.toBe(process);
+  });
+
   it("runs the second process of pyflyte-fast-execute without another import", async () => {
     toy.countImports();
     const command = (text: string) => [
