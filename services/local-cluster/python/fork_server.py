@@ -4,8 +4,8 @@ Before the fork the server loads modules without threads and without open files.
 containers are placeholders meanwhile, and `reset_process_state` corrects the other differences. A start that could
 differ from that of a new process is declined, and the service starts a new process.
 
-flytekit reads settings and creates folders at import. Where these are a container's own, the import that the server has
-done does not fit: such a container is forked from another process, the fallback, which has all modules but flytekit.
+flytekit reads settings and creates folders at import. The import that the server has done does not fit a container with
+settings of its own, which is declined too: another server that imports flytekit after the fork can serve it.
 
 Standard input, output and error are files, as in a container. Descriptor 3 is the connection to the service, one JSON
 object per line ("<-" marks requests):
@@ -13,12 +13,14 @@ object per line ("<-" marks requests):
     {"ready": true} or {"unavailable": reason}
     <- {"id": 1, "run": folder, "command": [...], "environment": {...}, "directory": folder}
     {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has claimed the run) or {"id": 1, "declined": reason},
-        with "stale": true when preloaded modules have changed on disk, so that a new fork server would load others
+        with "withFlytekit": true when this process has imported flytekit, and "stale": true when preloaded modules have
+        changed on disk, so that a new fork server would load others
     {"id": 1, "ended": exit status, negative for a signal}
     {"replaced": pid} (this process serves from now on)
 
-A fork loads flytekit, and the additional modules that arguments name, and then replaces this process: see
-`spawn_successor`. Requests wait for it, at most SUCCESSOR_WAIT; this process serves those that would wait longer.
+Arguments name additional modules; the first one may be --without-flytekit. A fork loads them and flytekit, and then
+replaces this process: see `spawn_successor`. Requests wait for it, at most SUCCESSOR_WAIT; this process serves those
+that would wait longer.
 
 A fork is a runner as in container/runner-script.ts: it leads a session, claims the run, waits for its only child, the
 command, and writes the exit code. Runners outlive this process.
@@ -43,6 +45,7 @@ import time
 import types
 
 CONTROL = 3
+WITHOUT_FLYTEKIT = "--without-flytekit"
 RUNNER_NAME = "flyte-ts-runner"
 #: Entry points that can run in a fork: they contain no user code and import flytekit first.
 ENTRY_POINTS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
@@ -333,26 +336,12 @@ def close_all_except(*kept):
     os.closerange(begin, 1 << 16)
 
 
-class Successor:
-    """A process that takes over from the first one: what it needs for that, and to serve afterwards."""
-
-    def __init__(self, connection=None, rest=b"", kit=None, fallback=None):
-        self.connection, self.rest, self.kit, self.fallback = connection, rest, kit, fallback
-        self.explained = False
-
-    def explain(self, reason):
-        """Logs why the fallback forks, the first time."""
-        if not self.explained:
-            self.explained = True
-            print(f"flytekit is imported after the fork: {reason}", file=sys.stderr, flush=True)
-
-
-def spawn_successor(loaded, modules):
+def spawn_successor(loaded, modules, with_flytekit):
     """
     Forks a successor that preloads more modules and flytekit, and then replaces this process, so that no request waits for a slow
     import, and a failed import has no effect: the successor exits. Returns the connection and the pid of the successor in this
-    process. In the successor it returns after the takeover, with its end of the connection and the requests that this process has
-    read and not served. In the fallback it returns once the successor serves, which sends it requests by descriptor 3.
+    process. In the successor it returns after the takeover, with its end of the connection, the import of flytekit, and the requests
+    that this process has read and not served.
 
     When the successor exits early, this process keeps serving; after a takeover it waits for the successor's exit.
     """
@@ -364,37 +353,27 @@ def spawn_successor(loaded, modules):
         return here, pid
     here.close()
     try:
-        die_with(parent)
+        PR_SET_PDEATHSIG = 1
+        libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(0)
         files = open_files()
         if modules:
-            add_modules(loaded, modules, files)
-        kit, fallback = import_flytekit(loaded, files)
-        if kit is None and modules:
-            loaded.find_places()
-            gc.freeze()
-        if kit is None and fallback is not None:
-            there.close()
-            os.dup2(fallback.fileno(), CONTROL)
-            fallback.close()
-            return Successor()
+            add_modules(loaded, modules)
+        kit = import_flytekit(loaded) if with_flytekit else None
+        loaded.find_places()
+        check_process(files)
+        gc.freeze()
         there.sendall(b"r")
         rest = b"".join(iter(lambda: there.recv(65_536), b""))
         send({"replaced": os.getpid()})
-        return Successor(there, rest, kit, fallback)
+        return there, (kit, rest)
     except BaseException as error:
-        print(f"additional modules are not preloaded: {error!r}", file=sys.stderr, flush=True)
+        print(f"{'flytekit and ' if with_flytekit else ''}additional modules are not preloaded: {error!r}", file=sys.stderr, flush=True)
         os._exit(0)
 
 
-def die_with(parent):
-    """Ends this process with its parent."""
-    PR_SET_PDEATHSIG = 1
-    libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
-
-
-def add_modules(loaded, modules, files):
+def add_modules(loaded, modules):
     settings = {name: value for name, value in PRELOAD_SETTINGS.items() if name not in os.environ}
     for name, value in settings.items():
         os.putenv(name, value)
@@ -406,37 +385,12 @@ def add_modules(loaded, modules, files):
     if trial == 0:
         os._exit(0)
     os.waitpid(trial, 0)
-    check_process(files)
 
 
-def import_flytekit(loaded, files):
-    """
-    Forks a process that imports flytekit. Returns there the import and the connection to this process, and here the connection
-    alone; nothing where the import cannot be used by containers.
-    """
-    here, there = socket.socketpair()
-    parent = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        here.close()
-        try:
-            die_with(parent)
-            kit = load_sibling("flytekit_import", placeholders=placeholders, preload=preload, recording=recording).FlytekitImport(loaded)
-            loaded.stamp_sources()
-            loaded.find_places()
-            check_process([*files, there.fileno()])
-            gc.freeze()
-            there.sendall(b"r")
-            return kit, there
-        except BaseException as error:
-            print(f"flytekit is imported after the fork: {error!r}", file=sys.stderr, flush=True)
-            os._exit(0)
-    there.close()
-    if here.recv(1) == b"r":
-        return None, here
-    here.close()
-    os.waitpid(pid, 0)
-    return None, None
+def import_flytekit(loaded):
+    kit = load_sibling("flytekit_import", placeholders=placeholders, preload=preload, recording=recording).FlytekitImport(loaded)
+    loaded.stamp_sources()
+    return kit
 
 
 # Connection to the service
@@ -455,37 +409,39 @@ def serve():
     gc.collect()
     gc.freeze()
     send({"ready": True})
-    found = spawn_successor(loaded, sys.argv[1:])
-    own, (other, successor) = (found, (found.connection, None)) if isinstance(found, Successor) else (Successor(), found)
-    woken, wake = os.pipe()
-    for descriptor in (woken, wake):
-        os.set_blocking(descriptor, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    modules = sys.argv[1:]
+    # Without flytekit for containers with settings of their own; then, if it cannot be imported here.
+    attempts = [False] if modules[:1] == [WITHOUT_FLYTEKIT] else [True, *([False] if modules else [])]
+    modules = [name for name in modules if name != WITHOUT_FLYTEKIT]
+    rest, kit, other, successor = b"", None, None, None
+    woken, wake = notice_children()
     runners = {}
     wait_until = None  # Set by the first request that waits for the successor.
     while True:
+        if successor is None and attempts and (modules or attempts[0]):
+            other, successor = spawn_successor(loaded, modules, attempts.pop(0))
+            if isinstance(successor, tuple):
+                (kit, rest), attempts, runners, successor, wait_until = successor, [], {}, None, None
+                for descriptor in (woken, wake):
+                    os.close(descriptor)
+                woken, wake = notice_children()
         wait = None
         lines = []
         if successor and (wait_until is None or time.monotonic() < wait_until):
             wait = wait_until and max(0, wait_until - time.monotonic())
         else:
-            *lines, own.rest = own.rest.split(b"\n")
+            *lines, rest = rest.split(b"\n")
         for line in lines:
             request = json.loads(line)
             try:
                 environment = request["environment"]
                 request["script"] = script_of(request["command"][0], environment.get("PATH"))
                 loaded.check(environment)
-                if own.kit:
-                    own.kit.check(environment, request["directory"])
+                if kit:
+                    kit.check(environment, request["directory"])
             except (ForkDeclined, OSError) as reason:
-                if own.fallback and not isinstance(reason, preload.PreloadOutdated):
-                    own.explain(reason)
-                    own.fallback.sendall(line + b"\n")
-                    continue
                 stale = {"stale": True} if isinstance(reason, preload.PreloadOutdated) else {}
-                send({"id": request["id"], "declined": str(reason), **stale})
+                send({"id": request["id"], "declined": str(reason), "withFlytekit": kit is not None, **stale})
                 continue
             claims, request["claimed"] = os.pipe()
             request["parent"] = os.getpid()
@@ -493,14 +449,14 @@ def serve():
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for descriptor in (CONTROL, claims, woken, wake, *(one.detach() for one in (other, own.fallback) if one)):
+                for descriptor in (CONTROL, claims, woken, wake, *([other.detach()] if other else [])):
                     os.close(descriptor)
                 run_as(request)
-                become(loaded, own.kit, request["script"], request["command"][1:], environment)
+                become(loaded, kit, request["script"], request["command"][1:], environment)
                 if os.path.basename(request["script"]) == "pyflyte-fast-execute":
-                    second = fork_second(loaded, own.kit)
+                    second = fork_second(loaded, kit)
                     if second is not None:
-                        become(loaded, own.kit, second["script"], second["arguments"], second["environment"])
+                        become(loaded, kit, second["script"], second["arguments"], second["environment"])
                         os.environ.update(second["variables"])
                         return second["script"]
                 return request["script"]
@@ -513,7 +469,7 @@ def serve():
             else:
                 os.waitpid(pid, 0)
                 send({"id": request["id"], "taken": True} if claim == b"t" else {"id": request["id"], "declined": "the runner could not be started"})
-        watched = [woken, CONTROL, *([other] if successor else []), *([own.fallback] if own.fallback else [])]
+        watched = [woken, CONTROL, *([other] if successor else [])]
         ready, _, _ = select.select(watched, [], [], wait)
         if woken in ready:
             os.read(woken, 4096)
@@ -523,7 +479,7 @@ def serve():
                     send({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
         if other in ready:
             if other.recv(1) == b"r":
-                other.sendall(own.rest)
+                other.sendall(rest)
                 other.shutdown(socket.SHUT_WR)
                 # The successor has a copy of this process's memory.
                 wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
@@ -531,26 +487,28 @@ def serve():
             os.waitpid(successor, 0)
             other.close()
             other = successor = None
-        if own.fallback in ready:
-            answers = own.fallback.recv(65_536)
-            if answers == b"":
-                os._exit(1)
-            send_data(answers)
         if CONTROL not in ready:
             continue
         data = os.read(CONTROL, 1 << 20)
         if data == b"":
             os._exit(0)
-        own.rest += data
+        rest += data
         if successor and wait_until is None:
             wait_until = time.monotonic() + SUCCESSOR_WAIT
 
 
+def notice_children():
+    """Returns a pipe, as two descriptors, which can be read once a child has ended."""
+    woken, wake = os.pipe()
+    for descriptor in (woken, wake):
+        os.set_blocking(descriptor, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return woken, wake
+
+
 def send(message):
-    send_data(json.dumps(message).encode() + b"\n")
-
-
-def send_data(data):
+    data = json.dumps(message).encode() + b"\n"
     while data:
         try:
             data = data[os.write(CONTROL, data) :]

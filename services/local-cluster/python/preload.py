@@ -83,7 +83,7 @@ class Preload:
             sysconfig._CONFIG_VARS_INITIALIZED = False
         self.sources = {}
         for module in self.modules().values():
-            path = getattr(module, "__file__", None)
+            path = file_of(module)
             if isinstance(path, str):
                 self.sources[path] = stamp(path)
         for path in (*sys.path, *self.data):
@@ -146,6 +146,14 @@ class Preload:
             for entry in entries:
                 if entry.partition(".")[0] in names and entry != "__pycache__":
                     return os.path.join(folder, entry)
+        return None
+
+
+def file_of(module):
+    """Returns the path of a module; getattr would load one of importlib.util.LazyLoader."""
+    try:
+        return object.__getattribute__(module, "__file__")
+    except AttributeError:
         return None
 
 

@@ -10,6 +10,12 @@ import { PER_POD_VARIABLE, type StartRequest, type WarmStart, type WarmStarter }
 /** Entry points of flytekit. Source: console scripts in flytekit's setup. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set(["pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute"]);
 
+/** Argument of a fork server that lets its forks import flytekit. */
+const WITHOUT_FLYTEKIT = "--without-flytekit";
+
+/** Maximum of kinds of requests that are known to need an import of their own. */
+const MAX_OWN_IMPORTS = 100;
+
 /** Timeout of the start, ms. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -37,6 +43,8 @@ export class PythonForkServerPool implements WarmStarter {
   readonly #options: ForkServerOptions;
   readonly #servers = new Map<string, PythonForkServer>();
   readonly #unavailable = new Set<string>();
+  /** Time of the last request that needed an import of flytekit of its own, ms, by key of its server. */
+  readonly #ownImports = new Map<string, number>();
   #closed = false;
 
   constructor(options: ForkServerOptions) {
@@ -48,34 +56,57 @@ export class PythonForkServerPool implements WarmStarter {
    * process.
    */
   start(request: StartRequest): Promise<WarmStart> | undefined {
-    return this.#serverFor(request)?.fork(request);
+    const key = this.#keyOf(request);
+    const server = this.#serverFor(key, request);
+    return server?.fork(request).then((start) => (start.kind === "refused" ? this.#startWithOwnImport(key, request) : start));
   }
 
   /** Starts the server for such requests in advance. */
   startEagerly(request: Omit<StartRequest, "run">): void {
-    this.#serverFor(request)?.scheduleIdleEnd();
+    this.#serverFor(this.#keyOf(request), request)?.scheduleIdleEnd();
+  }
+
+  /**
+   * Starts a container with settings of its own for flytekit: the first one as a new process,
+   * others soon after it by a fork of a server that has not imported flytekit.
+   */
+  async #startWithOwnImport(key: ServerKey | undefined, request: StartRequest): Promise<WarmStart> {
+    if (key === undefined) return { kind: "declined" };
+    const last = this.#ownImports.get(key.text);
+    this.#ownImports.delete(key.text);
+    this.#ownImports.set(key.text, Date.now());
+    for (const [oldest] of this.#ownImports) if (this.#ownImports.size > MAX_OWN_IMPORTS) this.#ownImports.delete(oldest);
+    if (last === undefined || Date.now() > last + this.#options.idleTimeoutMs) return { kind: "declined" };
+    const start = await this.#serverFor({ ...key, text: `${WITHOUT_FLYTEKIT} ${key.text}`, flags: [WITHOUT_FLYTEKIT] }, request)?.fork(
+      request,
+    );
+    return start === undefined || start.kind === "refused" ? { kind: "declined" } : start;
+  }
+
+  #keyOf(request: Omit<StartRequest, "run">): ServerKey | undefined {
+    const python = this.#closed ? undefined : interpreterOf(request);
+    if (python === undefined) return undefined;
+    const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
+    return { python, text: JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]), flags: [] };
   }
 
   /**
    * Returns the server for such requests, started if necessary; undefined when none can serve them.
    */
-  #serverFor(request: Omit<StartRequest, "run">): PythonForkServer | undefined {
-    const python = this.#closed ? undefined : interpreterOf(request);
-    if (python === undefined) return undefined;
-    const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
-    const key = JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
-    if (this.#unavailable.has(key)) return undefined;
-    let server = this.#servers.get(key);
+  #serverFor(key: ServerKey | undefined, request: Omit<StartRequest, "run">): PythonForkServer | undefined {
+    if (key === undefined || this.#closed || this.#unavailable.has(key.text)) return undefined;
+    const { python, text, flags } = key;
+    let server = this.#servers.get(text);
     if (server === undefined) {
       this.#evictOldest();
-      server = new PythonForkServer(python, { environment: request.environment, ...this.#options });
-    } else this.#servers.delete(key);
+      server = new PythonForkServer(python, { ...this.#options, environment: request.environment, flags });
+    } else this.#servers.delete(text);
     // Moves the most recently used server to the end.
-    this.#servers.set(key, server);
+    this.#servers.set(text, server);
     const current = server;
     void current.stopped.then((reason) => {
-      if (reason === "unavailable") this.#unavailable.add(key);
-      if (this.#servers.get(key) === current) this.#servers.delete(key);
+      if (reason === "unavailable") this.#unavailable.add(text);
+      if (this.#servers.get(text) === current) this.#servers.delete(text);
     });
     return current;
   }
@@ -101,6 +132,17 @@ export class PythonForkServerPool implements WarmStarter {
   }
 }
 
+/** Requests that one server can serve. */
+interface ServerKey {
+  readonly python: string;
+  readonly text: string;
+  /** Arguments of the server before its modules. */
+  readonly flags: readonly string[];
+}
+
+/** Answer of a fork server. `refused`: a server that has not imported flytekit could fork. */
+type ForkAnswer = WarmStart | { readonly kind: "refused" };
+
 /** Reads the interpreter from the entry point's first line. */
 function interpreterOf({ command: [name = ""], environment, directory }: Omit<StartRequest, "run">): string | undefined {
   if (!ENTRY_POINTS.has(basename(name))) return undefined;
@@ -110,7 +152,7 @@ function interpreterOf({ command: [name = ""], environment, directory }: Omit<St
 }
 
 interface PendingRequest {
-  readonly resolve: (start: WarmStart) => void;
+  readonly resolve: (start: ForkAnswer) => void;
   readonly ended: (status: number | undefined) => void;
   readonly whenEnded: Promise<number | undefined>;
   started: boolean;
@@ -123,6 +165,8 @@ interface Message {
   readonly started?: number;
   readonly taken?: true;
   readonly declined?: string;
+  /** Accompanies `declined` when the server has imported flytekit. */
+  readonly withFlytekit?: boolean;
   /**
    * Accompanies `declined` when the server would decline all later requests for the same reason.
    */
@@ -149,7 +193,10 @@ class PythonForkServer {
   #ended = false;
   #rest = "";
 
-  constructor(python: string, options: ForkServerOptions & { readonly environment: Readonly<Record<string, string>> }) {
+  constructor(
+    python: string,
+    options: ForkServerOptions & { readonly environment: Readonly<Record<string, string>>; readonly flags: readonly string[] },
+  ) {
     this.#options = options;
     const { promise, resolve } = Promise.withResolvers<"ended" | "unavailable">();
     this.stopped = promise;
@@ -157,7 +204,7 @@ class PythonForkServer {
     const log = openSync(options.logFile, "a");
     // The server must not carry the first pod's variables, or killing that pod would kill it.
     const environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !name.startsWith("FLYTE_TS_")));
-    this.#child = spawn(python, [options.program, ...options.modules], {
+    this.#child = spawn(python, [options.program, ...options.flags, ...options.modules], {
       env: environment,
       stdio: ["ignore", log, log, "pipe"],
       detached: true,
@@ -177,10 +224,10 @@ class PythonForkServer {
     }, START_TIMEOUT_MS);
   }
 
-  fork(request: StartRequest): Promise<WarmStart> {
+  fork(request: StartRequest): Promise<ForkAnswer> {
     if (this.#ended) return Promise.resolve({ kind: "declined" });
     clearTimeout(this.#idleTimer);
-    const { promise, resolve: answer } = Promise.withResolvers<WarmStart>();
+    const { promise, resolve: answer } = Promise.withResolvers<ForkAnswer>();
     const { promise: whenEnded, resolve: ended } = Promise.withResolvers<number | undefined>();
     const id = this.#next++;
     this.#pending.set(id, { resolve: answer, ended, whenEnded, started: false });
@@ -213,7 +260,7 @@ class PythonForkServer {
     for (const line of lines) this.#handle(JSON.parse(line) as Message);
   }
 
-  #handle({ id = 0, ready, unavailable, started, taken, declined, stale, ended, replaced }: Message): void {
+  #handle({ id = 0, ready, unavailable, started, taken, declined, withFlytekit, stale, ended, replaced }: Message): void {
     if (replaced !== undefined) this.#successorPid = replaced;
     if (ready === true) {
       this.#ready = true;
@@ -234,8 +281,8 @@ class PythonForkServer {
     pending.ended(ended);
     if (taken === true) pending.resolve({ kind: "taken" });
     if (declined !== undefined) {
-      this.#options.logger.debug({ reason: declined }, "fork declined, starting a new process");
-      pending.resolve({ kind: "declined" });
+      this.#options.logger.debug({ reason: declined }, "fork declined");
+      pending.resolve({ kind: withFlytekit === true && stale !== true ? "refused" : "declined" });
     }
     // Installed packages have changed: another server with the current ones serves later requests.
     if (stale === true) this.end();
