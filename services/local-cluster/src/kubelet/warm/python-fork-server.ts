@@ -43,7 +43,7 @@ export class PythonForkServerPool implements WarmStarter {
   readonly #options: ForkServerOptions;
   readonly #servers = new Map<string, PythonForkServer>();
   readonly #unavailable = new Set<string>();
-  /** Time of the last request that needed an import of flytekit of its own, ms, by key of its server. */
+  /** Time of the last request that needed an own import of flytekit, ms, by key of its server. */
   readonly #ownImports = new Map<string, number>();
   #closed = false;
 
