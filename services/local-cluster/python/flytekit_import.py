@@ -29,7 +29,7 @@ class FlytekitImport:
         self._loaded = loaded
         before, signals = dict(os.environ), handlers()
         directory, arguments = os.getcwd(), sys.argv
-        recorder = recording.AccessRecorder(preload.stamp)
+        recorder = recording.AccessRecorder(lambda path: None)
         for folder in (WORK, TEMPORARY):
             os.mkdir(folder, 0o700)
         try:
@@ -69,7 +69,6 @@ class FlytekitImport:
                 path = path.replace(placeholders.PLACEHOLDERS[name], folder)
             if os.path.lexists(path):
                 raise preload.ForkDeclined(f"flytekit reads {path} at import")
-
         folder = self._loaded.shadowed(os.path.abspath(path) for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path)
         if folder is not None:
             raise preload.ForkDeclined(f"{folder} may replace a module of flytekit")
