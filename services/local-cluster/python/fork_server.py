@@ -403,7 +403,7 @@ def serve():
         files = open_files()
         loaded = preload.Preload(load_sibling("botocore_models").read)
         check_process(files)
-    except (ForkServerUnavailable, placeholders.UnsupportedPlace) as reason:
+    except ForkServerUnavailable as reason:
         send({"unavailable": str(reason)})
         sys.exit(0)
     gc.collect()
@@ -439,7 +439,10 @@ def serve():
                 loaded.check(environment)
                 if kit:
                     kit.check(environment, request["directory"])
-            except (ForkDeclined, OSError) as reason:
+                if loaded.places is None:
+                    loaded.find_places()
+                    gc.freeze()
+            except (ForkDeclined, placeholders.UnsupportedPlace, OSError) as reason:
                 stale = {"stale": True} if isinstance(reason, preload.PreloadOutdated) else {}
                 send({"id": request["id"], "declined": str(reason), "withFlytekit": kit is not None, **stale})
                 continue

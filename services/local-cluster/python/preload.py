@@ -54,11 +54,11 @@ class Preload:
             with contextlib.suppress(Exception):  # The container reads what it needs.
                 self.data = read_data()
         self.stamp_sources()
-        self.places = placeholders.find_placeholders()
+        self.places = None
         self.environment = {name: value for name, value in os.environ.items() if name not in placeholders.PLACEHOLDERS}
 
     def add(self, modules, hidden):
-        """Loads additional modules, hidden from programs until they import them. Call find_places afterwards."""
+        """Loads additional modules, hidden from programs until they import them."""
         self.hidden = hidden
         sys.meta_path.insert(0, hidden)
 
@@ -71,7 +71,11 @@ class Preload:
         self.stamp_sources()
 
     def find_places(self):
-        """Finds the placeholders that modules have stored, again."""
+        """
+        Finds the placeholders that modules have stored. Call it before the first fork, and after modules have been added.
+
+        Raises UnsupportedPlace.
+        """
         gc.unfreeze()
         self.places = []  # It contains the placeholders itself.
         self.places = placeholders.find_placeholders()
