@@ -124,6 +124,23 @@ test("isContended is true while other keys are queued or were processed recently
   expect(queue.isContended("a")).toBe(false);
 });
 
+test("a key that stops sharing contends with no other, until its next turn", () => {
+  const queue = new WorkQueue(new ManualTime(new Date(0)));
+  const work = (key: string) => {
+    queue.add(key);
+    queue.done(queue.get() ?? "", 1);
+  };
+  work("live");
+  work("ended");
+  queue.stopSharing("ended");
+  expect([queue.isContended("live"), queue.isContended("other")]).toEqual([false, true]);
+  work("ended");
+  work("live");
+  expect(queue.isContended("live")).toBe(true);
+  queue.stopSharing("ended");
+  expect(queue.isContended("live")).toBe(false);
+});
+
 test("an idle key accumulates no credit", () => {
   const queue = new WorkQueue();
   queue.add("rests");

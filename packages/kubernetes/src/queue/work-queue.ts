@@ -171,6 +171,14 @@ export class WorkQueue {
     return other !== undefined && this.time.now() - other.at < CONTENTION_WINDOW_MS;
   }
 
+  /** Stops counting the last turn of a key as contention: it has no work left that others delay. */
+  stopSharing(key: string): void {
+    if (this.#lastOther?.key === key) this.#lastOther = undefined;
+    if (this.#last?.key !== key) return;
+    this.#last = this.#lastOther;
+    this.#lastOther = undefined;
+  }
+
   /** Sets the listener that is called whenever a key was queued. */
   setListener(onAvailable: () => void): void {
     this.#onAvailable = onAvailable;

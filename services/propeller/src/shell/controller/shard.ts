@@ -192,6 +192,7 @@ export class Shard {
     this.#blockedKeys.delete(key);
     this.#neverLoadedKeys.delete(key);
     this.options.queue.cancelDelayed(key);
+    this.options.queue.stopSharing(key);
   }
 
   #dropRun(key: string): void {
@@ -230,6 +231,7 @@ export class Shard {
     if (active.run.nextTimerAt !== undefined && active.run.nextTimerAt <= now) this.#applyObservation(active, { kind: "timer" });
     if (!shared || active.startPause.until <= now) this.#startNodes(active, { until, shared });
     this.#scheduleWriteAndTimers(key, active);
+    if (active.run.terminal) this.options.queue.stopSharing(key);
     this.options.metrics.reconcileSeconds.observe((performance.now() - startedAt) / 1_000);
   }
 
