@@ -76,10 +76,7 @@ export class Shard {
   readonly #finishedKeys = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
   #informer: Informer<KubeObject> | undefined;
-  #onStop: () => void = () => undefined;
-  readonly #stopSignal = new Promise<void>((resolve) => {
-    this.#onStop = resolve;
-  });
+  readonly #stopping = Promise.withResolvers<void>();
   #isOpen = false;
   #isStarted = false;
   #isStopped = false;
@@ -124,7 +121,7 @@ export class Shard {
         if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
       },
     });
-    await Promise.race([this.#informer.synced, this.#stopSignal]);
+    await Promise.race([this.#informer.synced, this.#stopping.promise]);
     this.#isOpen = true;
   }
 
@@ -146,7 +143,7 @@ export class Shard {
   /** Starts nothing more. Resolves when writes in flight have ended, or after 5 s. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#onStop();
+    this.#stopping.resolve();
     // Clears published blockers; the next holder publishes its own.
     for (const key of this.#blockedKeys) this.#clearBlocker(key);
     for (const key of [...this.#runs.keys(), ...this.#bufferedObservations.keys()]) this.#forgetKey(key);
