@@ -108,12 +108,14 @@ export class WarmNode {
     for (let waited = 0; ; waited += POLL_MS) {
       const pods = this.pods().filter(isRunning);
       const idle = pods.filter(({ metadata: { labels } }) => labels?.["flyte.org/warm"] === "idle" && modeOf(labels) === mode);
+      // An ended attempt's pod is offered to the next attempt before it is idle again.
+      const taken = pods.filter(({ metadata: { labels } }) => labels?.["flyte.org/warm"] === "taken" && modeOf(labels) === mode);
       const awaited = pods.find(({ metadata }) => metadata.name === expected);
       const chosen = awaited ?? idle.find(isReady);
       const others = idle.filter((pod) => pod !== chosen).map(({ metadata }) => metadata.name);
       if (chosen !== undefined && others.length > 0)
         this.kubectl("delete", "pods", ...others, "--wait=false", "--ignore-not-found", "--grace-period=1");
-      else if (chosen !== undefined && idle.includes(chosen) && isReady(chosen)) return chosen.metadata.name;
+      else if (chosen !== undefined && taken.length === 0 && isReady(chosen)) return chosen.metadata.name;
       if (waited > TIMEOUT_MS) throw new Error(`no pod became idle:\n${this.kubectl("get", "pods", "-L", "flyte.org/warm,execution-id")}`);
       await sleep(POLL_MS);
     }
