@@ -69,7 +69,7 @@ class FlytekitImport:
                 path = path.replace(placeholders.PLACEHOLDERS[name], folder)
             if os.path.lexists(path):
                 raise preload.ForkDeclined(f"flytekit reads {path} at import")
-        folder = self._loaded.shadowed(os.path.abspath(path) for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path)
+        folder = self._loaded.shadowed(preload.python_path(environment.get("PYTHONPATH", "")))
         if folder is not None:
             raise preload.ForkDeclined(f"{folder} may replace a module of flytekit")
 

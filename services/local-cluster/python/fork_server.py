@@ -72,7 +72,7 @@ placeholders = load_sibling("placeholders")
 preload = load_sibling("preload", placeholders=placeholders)
 recording = load_sibling("recording")
 exit_process = load_sibling("process_exit").exit_process
-ForkDeclined, ForkServerUnavailable = preload.ForkDeclined, preload.ForkServerUnavailable
+ForkDeclined, ForkServerUnavailable, python_path = preload.ForkDeclined, preload.ForkServerUnavailable, preload.python_path
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.sbrk.restype = ctypes.c_void_p
@@ -181,10 +181,6 @@ def become(loaded, kit, script, arguments, environment):
     reset_process_state(loaded)
     if kit is not None:
         kit.repeat_effects()
-
-
-def python_path(value):
-    return [os.path.abspath(path) for path in value.split(os.pathsep) if path]
 
 
 def unique(paths):

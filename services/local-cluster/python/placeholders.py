@@ -1,5 +1,6 @@
 """Placeholders for variables that differ between containers: finds where modules have stored them, and replaces them after a fork."""
 
+import contextlib
 import functools
 import gc
 import os
@@ -85,14 +86,13 @@ def find_placeholders():
 def places_in(holder):
     if isinstance(holder, pathlib.PurePath):
         return [(functools.partial(set_path, holder), str(holder))]
-    places = [(put, value) for put, value in values_of(holder) if contains_deep(value)]
+    places = [place for place in values_of(holder) if contains_deep(place[1])]
     known = {id(value) for _, value in places}
     for part in filter(contains_placeholder, gc.get_referents(holder)):
         if type(part) is dict and not isinstance(holder, dict):
-            places += items_of(part)
+            places += [place for place in items_of(part) if contains_deep(place[1])]
         elif id(part) not in known:
             raise UnsupportedPlace(f"{type(holder).__name__} {holder!r:.100} stores a placeholder in an unsupported place")
-    places = [(put, value) for put, value in places if contains_deep(value)]
     if not places or not all(is_replaceable(value) for _, value in places):
         raise UnsupportedPlace(f"{type(holder).__name__} {holder!r:.100} stores a placeholder in an unsupported place")
     return places
@@ -122,28 +122,29 @@ def items_of(values):
 
 
 def slots_of(holder):
-    for kind in type(holder).__mro__:
-        for name, member in vars(kind).items():
+    for member in slot_members(type(holder)):
+        try:
+            yield functools.partial(member.__set__, holder), member.__get__(holder)
+        except (AttributeError, TypeError):  # Unset, or readable by C code alone.
+            pass
+
+
+def slot_members(kind):
+    for base in kind.__mro__:
+        for name, member in vars(base).items():
             if isinstance(member, types.MemberDescriptorType) and name != "__dict__":
-                try:
-                    yield functools.partial(member.__set__, holder), member.__get__(holder)
-                except (AttributeError, TypeError):  # Unset, or readable by C code alone.
-                    pass
+                yield member
 
 
 def set_path(path, text):
     """Gives a path the state of a new one."""
     fresh = type(path)(text)
-    for kind in type(path).__mro__:
-        for member in vars(kind).values():
-            if isinstance(member, types.MemberDescriptorType):
-                try:
-                    member.__set__(path, member.__get__(fresh))
-                except AttributeError:
-                    try:
-                        member.__delete__(path)
-                    except AttributeError:
-                        pass
+    for member in slot_members(type(path)):
+        try:
+            member.__set__(path, member.__get__(fresh))
+        except AttributeError:
+            with contextlib.suppress(AttributeError):
+                member.__delete__(path)
 
 
 def contains_deep(value):

@@ -153,6 +153,11 @@ class Preload:
         return None
 
 
+def python_path(value):
+    """Returns the folders that a value of PYTHONPATH names."""
+    return [os.path.abspath(path) for path in value.split(os.pathsep) if path]
+
+
 def file_of(module):
     """Returns the path of a module; getattr would load one of importlib.util.LazyLoader."""
     try:

@@ -73,7 +73,9 @@ def stores_placeholder():
 def close_loops():
     """Closes the descriptors of event loops that modules have made, until a script runs: attempts must not share them."""
     asyncio = sys.modules.get("asyncio")
-    for loop in [each for each in gc.get_objects() if asyncio and type(each) is asyncio.SelectorEventLoop and not each.is_closed()]:
+    if asyncio is None:
+        return
+    for loop in [each for each in gc.get_objects() if type(each) is asyncio.SelectorEventLoop and not each.is_closed()]:
         for part in (loop._selector, loop._ssock, loop._csock):
             part.close()
         LOOPS.append(loop)

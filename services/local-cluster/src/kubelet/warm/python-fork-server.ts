@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
+import { BoundedMap } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import { findExecutable } from "../container/find-executable.js";
 import { sendSignal } from "../container/process-reaper.js";
@@ -44,7 +45,7 @@ export class PythonForkServerPool implements WarmStarter {
   readonly #servers = new Map<string, PythonForkServer>();
   readonly #unavailable = new Set<string>();
   /** Time of the last request that needed an own import of flytekit, ms, by key of its server. */
-  readonly #ownImports = new Map<string, number>();
+  readonly #ownImports = new BoundedMap<string, number>(MAX_OWN_IMPORTS);
   #closed = false;
 
   constructor(options: ForkServerOptions) {
@@ -56,46 +57,36 @@ export class PythonForkServerPool implements WarmStarter {
    * process.
    */
   start(request: StartRequest): Promise<WarmStart> | undefined {
-    const key = this.#keyOf(request);
+    const key = keyOf(request);
+    if (key === undefined) return undefined;
     const server = this.#serverFor(key, request);
     return server?.fork(request).then((start) => (start.kind === "refused" ? this.#startWithOwnImport(key, request) : start));
   }
 
   /** Starts the server for such requests in advance. */
   startEagerly(request: Omit<StartRequest, "run">): void {
-    this.#serverFor(this.#keyOf(request), request)?.scheduleIdleEnd();
+    const key = keyOf(request);
+    if (key !== undefined) this.#serverFor(key, request)?.scheduleIdleEnd();
   }
 
   /**
    * Starts a container with settings of its own for flytekit: the first one as a new process,
    * others soon after it by a fork of a server that has not imported flytekit.
    */
-  async #startWithOwnImport(key: ServerKey | undefined, request: StartRequest): Promise<WarmStart> {
-    if (key === undefined) return { kind: "declined" };
+  async #startWithOwnImport(key: ServerKey, request: StartRequest): Promise<WarmStart> {
     const last = this.#ownImports.get(key.text);
-    this.#ownImports.delete(key.text);
     this.#ownImports.set(key.text, Date.now());
-    for (const [oldest] of this.#ownImports) if (this.#ownImports.size > MAX_OWN_IMPORTS) this.#ownImports.delete(oldest);
     if (last === undefined || Date.now() > last + this.#options.idleTimeoutMs) return { kind: "declined" };
-    const start = await this.#serverFor({ ...key, text: `${WITHOUT_FLYTEKIT} ${key.text}`, flags: [WITHOUT_FLYTEKIT] }, request)?.fork(
-      request,
-    );
+    const own = { ...key, text: `${WITHOUT_FLYTEKIT} ${key.text}`, flags: [WITHOUT_FLYTEKIT] };
+    const start = await this.#serverFor(own, request)?.fork(request);
     return start === undefined || start.kind === "refused" ? { kind: "declined" } : start;
-  }
-
-  #keyOf(request: Omit<StartRequest, "run">): ServerKey | undefined {
-    const python = this.#closed ? undefined : interpreterOf(request);
-    if (python === undefined) return undefined;
-    const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
-    return { python, text: JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]), flags: [] };
   }
 
   /**
    * Returns the server for such requests, started if necessary; undefined when none can serve them.
    */
-  #serverFor(key: ServerKey | undefined, request: Omit<StartRequest, "run">): PythonForkServer | undefined {
-    if (key === undefined || this.#closed || this.#unavailable.has(key.text)) return undefined;
-    const { python, text, flags } = key;
+  #serverFor({ python, text, flags }: ServerKey, request: Omit<StartRequest, "run">): PythonForkServer | undefined {
+    if (this.#closed || this.#unavailable.has(text)) return undefined;
     let server = this.#servers.get(text);
     if (server === undefined) {
       this.#evictOldest();
@@ -138,6 +129,13 @@ interface ServerKey {
   readonly text: string;
   /** Arguments of the server before its modules. */
   readonly flags: readonly string[];
+}
+
+function keyOf(request: Omit<StartRequest, "run">): ServerKey | undefined {
+  const python = interpreterOf(request);
+  if (python === undefined) return undefined;
+  const settings = Object.entries(request.environment).filter(([name]) => !PER_POD_VARIABLE.test(name));
+  return { python, text: JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]), flags: [] };
 }
 
 /** Answer of a fork server. `refused`: a server that has not imported flytekit could fork. */
