@@ -483,17 +483,27 @@ def serve():
                 # The successor has a copy of this process's memory.
                 wait_children = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_children.py")
                 os.execv(sys.executable, [sys.executable, "-I", "-S", wait_children, json.dumps([CONTROL, successor, runners])])
-            os.waitpid(successor, 0)
+            end_successor(successor)
             other.close()
             other = successor = None
         if CONTROL not in ready:
             continue
         data = os.read(CONTROL, 1 << 20)
         if data == b"":
+            if successor:
+                end_successor(successor)
             os._exit(0)
         rest += data
         if successor and wait_until is None:
             wait_until = time.monotonic() + SUCCESSOR_WAIT
+
+
+def end_successor(pid):
+    """Ends a successor that does not take over, and removes the folders of an import that it has not finished."""
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    for name in ("PWD", "TMPDIR"):
+        shutil.rmtree(placeholders.PLACEHOLDERS[name], ignore_errors=True)
 
 
 def notice_children():
