@@ -93,6 +93,7 @@ const TABLE = {
     "local-stack",
     "workflow-crd",
     "kubernetes",
+    "lifecycle",
     "postgres",
     "messaging",
     "blobstore",

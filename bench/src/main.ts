@@ -56,8 +56,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
   console-log LINES                 opens, searches and scrolls a log with LINES lines in Chromium while its pod prints
        npm run bench -- [--keep SECONDS] [--record] soak EXECUTIONS
   soak EXECUTIONS                   runs EXECUTIONS chains of three tasks through one stack, with retention, and prints
-                                    latencies, memory and the size of the database for each tenth; --record writes
-                                    bench/results/soak.json, docs/images/soak.svg and the table
+                                    latencies, memory and the size of the database for each tenth, after a twentieth
+                                    more to warm up; --record writes bench/results/soak.json, docs/images/soak.svg and
+                                    the table
        npm run bench -- [--repeat R] floor LEAVES
   floor LEAVES                      compares a fan-out of LEAVES tasks with the least that it costs with these servers: a
                                     request and an event per leaf over JetStream, and a row
@@ -272,9 +273,10 @@ async function measureChanges(): Promise<number> {
 
 async function measureLongRun(): Promise<number> {
   const [executions = 0] = numericArgs(1, 1);
-  if (executions % 10 !== 0) exitWithUsage();
+  if (executions % 20 !== 0) exitWithUsage();
   const keepSeconds = Number(values.keep);
-  return runSoak({ ...target, executions, keepSeconds, data, warmupMs: WARMUP_DELAY_MS, record: values.record, print });
+  const warmup = { warmupMs: WARMUP_DELAY_MS, warmupExecutions: executions / 20 };
+  return runSoak({ ...target, executions, keepSeconds, data, ...warmup, record: values.record, print });
 }
 
 /** Measures the floor and a fan-out on a new stack in turn, and prints the ratios. */

@@ -131,6 +131,7 @@ function programOf(pid: number): string {
     .find((name) => name !== undefined);
   if (service !== undefined) return service;
   if (words.some((word) => word.endsWith("bench/dist/main.js"))) return "bench";
+  if (words.some((word) => word.endsWith("/fork_server.py"))) return "python-fork-server";
   const parts = words[0]?.split(/[ /]/) ?? [];
   return parts.map((part) => SERVER.exec(part)?.[0]).find((name) => name !== undefined) ?? "stack";
 }

@@ -17,8 +17,10 @@ export interface SoakOptions {
   readonly domain: string;
   /** Folder of the stack's state. */
   readonly dataDir: string;
-  /** Number of executions, a multiple of ten. */
+  /** Number of measured executions, a multiple of ten. */
   readonly executions: number;
+  /** Executions before these, in which caches and heaps reach their sizes. */
+  readonly warmupExecutions: number;
   /** Time for which retention keeps an ended execution, s. */
   readonly keepSeconds: number;
   /** Longest time without the end of any execution, ms. */
@@ -47,7 +49,8 @@ interface Running {
  * when no execution ends for the timeout, or a call fails.
  */
 export async function measureSoak(options: SoakOptions): Promise<SoakCounts> {
-  const { endpoint, project, domain, dataDir, executions, timeoutMs } = options;
+  const { endpoint, project, domain, dataDir, timeoutMs } = options;
+  const executions = options.warmupExecutions + options.executions;
   const run = Date.now().toString(36);
   const client = createFlyteClient({ endpoint });
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => Connection.open(endpoint)));
@@ -99,7 +102,7 @@ export async function measureSoak(options: SoakOptions): Promise<SoakCounts> {
     };
     await Promise.all(Array.from({ length: Math.min(WINDOW, executions) }, (_, index) => caller(index)));
     await figures.settled;
-    return { accepted, succeeded, recorded: await countRecorded(options, run) };
+    return { accepted, succeeded, recorded: await countRecorded(options, { run, executions }) };
   } finally {
     figures.close();
     await stopFollowing();
@@ -141,24 +144,30 @@ class Figures {
   onEnd(): void {
     this.#ended++;
     const size = this.options.executions / 10;
-    if (this.#ended % size !== 0) return;
+    const ended = this.#ended - this.options.warmupExecutions;
+    if (ended === 0) this.#begin();
+    if (ended <= 0 || ended % size !== 0) return;
     const seconds = (performance.now() - this.#begunAt) / 1_000;
-    this.#begunAt = performance.now();
     const measured = {
-      ended: this.#ended,
+      ended,
       seconds: round(seconds),
       rate: Math.round(size / seconds),
       create: quantiles(this.create),
       queue: quantiles(this.queue),
       memory: meanMemory([...this.#samples, this.#memory.read()]),
     };
-    this.#samples = [];
-    this.create = [];
-    this.queue = [];
+    this.#begin();
     this.settled = this.settled.then(async () => {
       const { dataDir, onTenth } = this.options;
       onTenth({ ...measured, ...(await databaseSizes(dataDir)), deleted: await deletedCount(dataDir) });
     });
+  }
+
+  #begin(): void {
+    this.#begunAt = performance.now();
+    this.#samples = [];
+    this.create = [];
+    this.queue = [];
   }
 }
 
@@ -182,7 +191,10 @@ async function deletedCount(dataDir: string): Promise<number> {
  * Counts rows and deletions until both agree twice: admin records the last events, and deletes,
  * meanwhile.
  */
-async function countRecorded({ dataDir, executions, timeoutMs }: SoakOptions, run: string): Promise<number> {
+async function countRecorded(
+  { dataDir, timeoutMs }: SoakOptions,
+  { run, executions }: { readonly run: string; readonly executions: number },
+): Promise<number> {
   const count = async () => {
     const deletedBefore = await deletedCount(dataDir);
     const rows = await withDatabase(dataDir, async (db) => {

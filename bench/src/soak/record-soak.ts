@@ -31,7 +31,7 @@ export function recordSoak(tenths: readonly SoakTenth[], counts: SoakCounts): vo
   const programs = Object.keys(tenths.at(-1)?.memory.parts ?? {});
   const file: SoakFile = {
     title: "Soak",
-    detail: `${counts.accepted.toLocaleString("en-US")} chains of three with retention: the first tenth, the last one`,
+    detail: `${(tenths.at(-1)?.ended ?? 0).toLocaleString("en-US")} chains of three with retention: the first tenth, the last one`,
     order: 6,
     machine,
     results: [

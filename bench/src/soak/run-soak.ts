@@ -41,7 +41,7 @@ export async function runSoak({ data, warmupMs, record, print, ...options }: Run
     const counts = await measureSoak({ ...options, endpoint: own.endpoint, dataDir: own.dataDir, onTenth });
     print(counts);
     if (record) recordSoak(tenths, counts);
-    return new Set([options.executions, ...Object.values(counts)]).size === 1 ? 0 : 1;
+    return new Set([options.warmupExecutions + options.executions, ...Object.values(counts)]).size === 1 ? 0 : 1;
   } finally {
     await own.stop();
   }

@@ -2,7 +2,7 @@ import type { MemoryUse } from "../memory.js";
 
 /** Figures of a tenth of the executions. */
 export interface SoakTenth {
-  /** Executions that have ended since the start. */
+  /** Measured executions that have ended: those of the warm-up do not count. */
   readonly ended: number;
   readonly seconds: number;
   /** Ended executions per second. */

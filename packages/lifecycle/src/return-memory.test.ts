@@ -49,6 +49,29 @@ it("collects after large growth at once, and after small growth only when it las
   await expect.poll(() => collected).toEqual([1_000]);
 });
 
+it("collects small growth after a longer time, and not when it has grown no further", async () => {
+  let resident = 100;
+  const collected: number[] = [];
+  end = startIdleGc({
+    intervalMs: 5,
+    minGrowthBytes: 100,
+    idleChecks: 1,
+    slowGrowthBytes: 20,
+    slowChecks: 4,
+    maxIdleUtilization: 1.1,
+    readRssBytes: () => resident,
+    runGc: () => collected.push(resident),
+  });
+  await expect.poll(() => collected).toEqual([100]);
+  resident = 119;
+  await sleep(50);
+  expect(collected).toEqual([100]);
+  resident = 120;
+  await expect.poll(() => collected).toEqual([100, 120]);
+  await sleep(50);
+  expect(collected).toEqual([100, 120]);
+});
+
 it("repeats a collection that freed nothing, after delays that double", async () => {
   let resident = 0;
   let held = 0;

@@ -18,6 +18,13 @@ export interface IdleGcOptions {
    * Default 64 MiB.
    */
   readonly urgentGrowthBytes?: number;
+  /**
+   * Growth that justifies a collection when the last one is `slowChecks` ago, bytes: a small
+   * service would keep it for hours, since V8 collects a small heap late. Default 2 MiB.
+   */
+  readonly slowGrowthBytes?: number;
+  /** Checks between two collections for slow growth. Default 60. */
+  readonly slowChecks?: number;
   /** Event loop utilization below which the process counts as idle. Default 0.1. */
   readonly maxIdleUtilization?: number;
   /**
@@ -45,7 +52,7 @@ const BUFFER_POOL_BYTES = 64 * 1024 - 64;
  * idle keeps what its busiest minute took. When the process is idle and has grown, this runs a full
  * collection, which also returns the pages. Objects held at that moment may be free a little later
  * without new growth: while more is left than the lowest value after a collection, it collects
- * again, with doubling delays. It also enlarges the pool of small buffers, and bounds the heap
+ * again, with doubling delays. Slow growth is collected once a minute. It also enlarges the pool of small buffers, and bounds the heap
  * growth of a busy process.
  *
  * @returns a function that stops it.
@@ -55,6 +62,8 @@ export function startIdleGc({
   minGrowthBytes = 16 * MIB,
   idleChecks = 5,
   urgentGrowthBytes = 64 * MIB,
+  slowGrowthBytes = 2 * MIB,
+  slowChecks = 60,
   maxIdleUtilization = 0.1,
   maxHeapGrowthPercent,
   readRssBytes = () => process.memoryUsage.rss(),
@@ -80,7 +89,8 @@ export function startIdleGc({
     const rssBytes = readRssBytes();
     const grown = rssBytes - baselineBytes >= (consecutiveIdle < idleChecks ? urgentGrowthBytes : minGrowthBytes);
     const retry = consecutiveIdle >= idleChecks && checksSinceGc >= checksUntilRetry && rssBytes - minRssBytes >= minGrowthBytes;
-    if (!grown && !retry) return;
+    const slow = consecutiveIdle >= idleChecks && checksSinceGc >= slowChecks && rssBytes - baselineBytes >= slowGrowthBytes;
+    if (!grown && !retry && !slow) return;
     runGc();
     baselineBytes = readRssBytes();
     minRssBytes = Math.min(minRssBytes, baselineBytes);

@@ -75,7 +75,10 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
     if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
     if (typeof outcome === "boolean" && !config.exit) {
       progress.line("\nThe stack keeps running until Ctrl-C; its state is kept.");
+      // Loaded late: it is not needed to start the stack.
+      const stopIdleGc = (await import("@flyte-ts/lifecycle")).startIdleGc();
       const end = await Promise.race([interrupted, stack.failed]);
+      stopIdleGc();
       if (end !== "interrupted") progress.line(end);
       status = end === "interrupted" ? 0 : 1;
     }
