@@ -46,6 +46,7 @@ const TABLES = {
     "execution_outbox",
     "execution_ends",
     "execution_deletions",
+    "kept_raw_outputs",
     "execution_node_tables",
     "node_executions",
     "task_executions",

@@ -152,7 +152,7 @@ export class KeptExecutions {
 
   async clear(): Promise<void> {
     await this.db.query({
-      text: "TRUNCATE executions, node_executions, task_executions, task_execution_events, retention_policies, audit_log CASCADE",
+      text: "TRUNCATE executions, node_executions, task_executions, task_execution_events, retention_policies, audit_log, kept_raw_outputs CASCADE",
     });
   }
 

@@ -244,6 +244,30 @@ test("blobs in a folder that several executions share are deleted with the last 
   expect(await kept.exist([...kept.rawOutputsOf("e"), ...kept.metadataOf({ project: "a-b", name: "x" }).slice(0, 3)])).toBe(0);
 });
 
+test.each([
+  ["one after the other", true],
+  ["at the same time", false],
+])("outputs kept for the cache stay when an execution with the same name elsewhere is deleted %s", async (_, separately) => {
+  await kept.make({ name: "e", cached: true });
+  await kept.make({ name: "e", domain: "staging" });
+  await remove("e");
+  if (separately) await finish();
+  await retention.deleteExecution({ id: { project: "p", domain: "staging", name: "e" } });
+  await finish();
+  expect(await kept.rows()).toEqual([]);
+  expect(await kept.exist(kept.rawOutputsOf("e"))).toBe(2);
+});
+
+test("outputs kept for the cache stay when a later execution has the name again", async () => {
+  await kept.make({ name: "e", cached: true });
+  await remove("e");
+  await finish();
+  await kept.make({ name: "e" }, false);
+  await remove("e");
+  await finish();
+  expect(await kept.exist(kept.rawOutputsOf("e"))).toBe(2);
+});
+
 test("a crash at any step of a deletion leaves only data that the next sweep finds", async () => {
   for (let deaths = 0; ; deaths++) {
     await kept.clear();

@@ -1,4 +1,4 @@
-import { bigintArray, type Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import { type ExecutionName } from "../model/identifier.js";
 import { nameArrays } from "./name-arrays.js";
 
@@ -28,11 +28,18 @@ export async function deleteChildRows(tx: Queryable, executionIds: readonly bigi
   return deleted !== undefined && deleted.attempts < limits.attempts && deleted.nodes < limits.nodes;
 }
 
-/** Deletes executions without child rows, and their signals. Returns the ids that existed. */
-export async function deleteExecutionRows(
-  tx: Queryable,
-  executions: readonly (ExecutionName & { readonly id: bigint })[],
-): Promise<ReadonlySet<bigint>> {
+export interface DeletedExecution extends ExecutionName {
+  readonly id: bigint;
+  readonly keepsRawOutputs: boolean;
+}
+
+/**
+ * Deletes executions without child rows, and their signals; remembers the names of those whose raw
+ * outputs stay. Returns the ids that existed.
+ */
+export async function deleteExecutionRows(tx: Queryable, executions: readonly DeletedExecution[]): Promise<ReadonlySet<bigint>> {
+  const keeping = executions.filter(({ keepsRawOutputs }) => keepsRawOutputs);
+  if (keeping.length > 0) await insertKeptRawOutputs(tx, keeping);
   const { rows } = await tx.query<{ id: bigint }>({
     name: "delete-executions",
     text: `WITH own_signals AS (DELETE FROM signals s USING unnest($2::text[], $3::text[], $4::text[]) AS e(project, domain, name)
@@ -41,4 +48,12 @@ export async function deleteExecutionRows(
     values: [bigintArray(executions.map(({ id }) => id)), ...nameArrays(executions)],
   });
   return new Set(rows.map(({ id }) => id));
+}
+
+async function insertKeptRawOutputs(tx: Queryable, executions: readonly ExecutionName[]): Promise<void> {
+  await tx.query({
+    name: "keep-raw-outputs",
+    text: "INSERT INTO kept_raw_outputs (execution_name) SELECT DISTINCT unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING",
+    values: [textArray(executions.map(({ name }) => name))],
+  });
 }

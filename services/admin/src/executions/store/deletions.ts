@@ -153,7 +153,8 @@ export async function findSharingAny(
 
 /**
  * Filters executions to those whose name another one has, in any project and domain, unless the
- * deletion of the other one with its raw outputs is confirmed.
+ * deletion of the other one with its raw outputs is confirmed. A deleted one whose raw outputs stay
+ * for the cache counts too.
  */
 export async function findSameNamed(
   db: Queryable,
@@ -167,7 +168,8 @@ export async function findSameNamed(
         LATERAL (SELECT FROM place p, LATERAL (SELECT FROM executions e
             WHERE e.execution_project = p.project AND e.execution_domain = p.domain AND e.execution_name = own.name AND e.id <> own.id
               AND NOT EXISTS (SELECT FROM execution_deletions d
-                WHERE d.execution_id = e.id AND d.confirmed AND NOT d.keeps_raw_outputs) LIMIT 1) AS found LIMIT 1) AS other`,
+                WHERE d.execution_id = e.id AND d.confirmed AND NOT d.keeps_raw_outputs) LIMIT 1) AS found LIMIT 1) AS other
+      UNION ALL SELECT own.id FROM unnest($1::bigint[], $2::text[]) AS own(id, name) JOIN kept_raw_outputs k ON k.execution_name = own.name`,
     values: [bigintArray(executions.map(({ id }) => id)), textArray(executions.map(({ name }) => name))],
   });
   return new Set(rows.map(({ id }) => id));
