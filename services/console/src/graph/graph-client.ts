@@ -32,6 +32,8 @@ export interface GraphClient {
   readonly failure: Store<GraphFailure | undefined>;
   /** Reads the graph at a path. */
   open(path: string, origin: string): void;
+  /** Reads the graph that was opened last again, after a failure. */
+  retry(): void;
   /** Colours the graph by nodes of an execution. */
   setNodes(nodes: NodeRows): void;
   expand(node: number, isOpen: boolean): void;
@@ -46,18 +48,24 @@ export interface GraphClient {
 export function connectGraph(worker: GraphWorker): GraphClient {
   const shown = createStore<ShownScene | undefined>(undefined);
   const failure = createStore<GraphFailure | undefined>(undefined);
+  let opened: Parameters<GraphClient["open"]> | undefined;
   worker.onmessage = ({ data }) => {
     const current = shown.get();
     if (data.kind === "failed") failure.set({ node: data.node, code: data.code, message: data.message });
     else if (data.kind === "scene") shown.set({ scene: data.scene, states: data.states, focus: data.focus });
     else if (current !== undefined && current.scene.version === data.states.version) shown.set({ ...current, states: data.states });
   };
+  const open: GraphClient["open"] = (path, origin) => {
+    opened = [path, origin];
+    failure.set(undefined);
+    worker.postMessage({ kind: "open", path, origin }, []);
+  };
   return {
     shown,
     failure,
-    open: (path, origin) => {
-      failure.set(undefined);
-      worker.postMessage({ kind: "open", path, origin }, []);
+    open,
+    retry: () => {
+      if (opened !== undefined) open(...opened);
     },
     setNodes: (nodes) => worker.postMessage({ kind: "nodes", nodes }, buffersOfRows(nodes)),
     expand: (node, isOpen) => {

@@ -26,3 +26,15 @@ test("a page asks for the parts that it shows last, once the worker has answered
   table.show(partsAt(3));
   expect(asked()).toEqual([0, 2, 3]);
 });
+
+test("a table that has failed is read again as it was opened", () => {
+  const sent: PageMessage[] = [];
+  const worker: NodeTableWorker = { onmessage: null, postMessage: (message) => sent.push(message), terminate: () => undefined };
+  const table = connectNodeTable(worker);
+  table.open({ path: "p", origin: "http://o", clockSkewMs: 5, isFollowed: true });
+  worker.onmessage?.({ data: [{ kind: "failed", code: 13, message: "broken" }] });
+  expect(table.failure.get()).toEqual({ code: 13, message: "broken" });
+  table.retry();
+  expect(table.failure.get()).toBeUndefined();
+  expect(sent).toEqual([0, 1].map(() => ({ kind: "open", path: "p", origin: "http://o", clockSkewMs: 5, isFollowed: true })));
+});

@@ -38,6 +38,8 @@ export interface NodeTableClient {
     /** Waits with further rows for `drawn`, at most some time. */
     readonly awaitsDraw?: boolean;
   }): void;
+  /** Reads the table that was opened last again, after a failure. */
+  retry(): void;
   /** Tells that the first rows are drawn. */
   drawn(): void;
   /** Ends the stream, as for a tab that is hidden; `open` continues it. */
@@ -64,6 +66,7 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
   const live = createStore<LiveState | undefined>(undefined);
   const failure = createStore<StreamFailure | undefined>(undefined);
   let followed: ((nodes: NodeRows) => void) | undefined;
+  let opened: Parameters<NodeTableClient["open"]>[0] | undefined;
   const waiting = new Map<string, ((place: number) => void)[]>();
   const send = (message: PageMessage): void => worker.postMessage(message);
   // At most one request is under way: a gesture makes more than a worker can answer.
@@ -93,6 +96,12 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
     }
   };
   worker.onmessage = ({ data }) => data.forEach(receive);
+  const open: NodeTableClient["open"] = (table) => {
+    const { clockSkewMs = 0, ...others } = table;
+    opened = table;
+    failure.set(undefined);
+    send({ kind: "open", clockSkewMs, ...others });
+  };
   return {
     summary,
     shown,
@@ -100,9 +109,9 @@ export function connectNodeTable(worker: NodeTableWorker): NodeTableClient {
     execution,
     live,
     failure,
-    open: ({ clockSkewMs = 0, ...table }) => {
-      failure.set(undefined);
-      send({ kind: "open", clockSkewMs, ...table });
+    open,
+    retry: () => {
+      if (opened !== undefined) open(opened);
     },
     drawn: () => send({ kind: "drawn" }),
     pause: () => send({ kind: "pause" }),

@@ -36,7 +36,7 @@ export function GraphView({ client, graph, selected, onSelect }: GraphViewProps)
   }, [hasScene]);
   useEffect(() => client.follow(graph.setNodes), [client, graph]);
   if (failure !== undefined && failure.node === "")
-    return <ErrorPanel title="The graph cannot be shown" error={new Error(failure.message)} />;
+    return <ErrorPanel title="The graph cannot be shown" error={new Error(failure.message)} onRetry={() => graph.retry()} />;
   return (
     <>
       {failure !== undefined && (

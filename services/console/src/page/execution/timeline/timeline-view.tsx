@@ -41,7 +41,8 @@ export function TimelineView({ noun, client, titleOf, selected, onSelect }: Time
   const [order, setOrder] = useState<OrderKind>("tree");
   const colours = useTokenColours(TIMELINE_TOKENS);
   const failure = useStore(client.failure);
-  if (failure !== undefined) return <ErrorPanel title={`The ${noun}s cannot be followed`} error={new Error(failure.message)} />;
+  if (failure !== undefined)
+    return <ErrorPanel title={`The ${noun}s cannot be followed`} error={new Error(failure.message)} onRetry={() => client.retry()} />;
   return (
     <Timeline
       noun={noun}
