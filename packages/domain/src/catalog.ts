@@ -1,3 +1,3 @@
-export { cacheKeyOf, type CacheKey } from "./catalog/cached-call.js";
+export { cacheKeyOf, keyForExecution, type CacheKey } from "./catalog/cached-call.js";
 export { hashInputs } from "./catalog/literal-hash.js";
 export { objectHash } from "./catalog/object-hash.js";

@@ -73,6 +73,12 @@ export const propellerConfigSchema = z.strictObject({
       concurrency: z.number().int().positive().default(64),
       /** Maximum age of cached outputs, ms; 0: no limit. */
       maxCacheAgeMs: milliseconds.default(0),
+      /**
+       * Share cached outputs of a task between the executions of all projects and domains, as Go
+       * Flyte does. Anyone who may run a task of another project can then replace what that project
+       * has cached. Off: an execution uses entries of its own project and domain only.
+       */
+      shareAcrossProjects: z.boolean().default(false),
       /** Timeout of a catalog lookup, after which the node runs without it, ms. */
       patienceMs: milliseconds.default(10_000),
       /**

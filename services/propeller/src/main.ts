@@ -133,6 +133,7 @@ const controller: Controller = new Controller({
         : {
             ...defaultCacheConfig,
             maxAge: catalog.maxCacheAgeMs,
+            shareAcrossProjects: catalog.shareAcrossProjects,
             lookupTimeout: catalog.patienceMs,
             heartbeatInterval: catalog.heartbeatMs,
           },

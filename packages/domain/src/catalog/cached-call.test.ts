@@ -2,7 +2,7 @@ import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { describe, expect, test } from "vitest";
-import { cacheKeyOf } from "./cached-call.js";
+import { cacheKeyOf, keyForExecution } from "./cached-call.js";
 import { hashInputs } from "./literal-hash.js";
 
 const map = (literals: JsonValue) => fromJson(LiteralMapSchema, { literals });
@@ -90,4 +90,18 @@ test("a cache version with a million spaces is trimmed in linear time", { timeou
   const version = `a${" ".repeat(1_000_000)}b`;
   const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: ` ${version} ` });
   expect(cacheKeyOf(spaced, create(LiteralMapSchema))?.dataset.version.startsWith(`${version}-`)).toBe(true);
+});
+
+describe("the key for an execution", () => {
+  const dataset = { project: "a", domain: "development", name: "flyte_task-t", version: "1" };
+  test("is the task's own in its project and domain", () => {
+    expect(keyForExecution({ dataset, tag: "x" }, dataset)).toEqual({ dataset, tag: "x" });
+  });
+  test.each([
+    { project: "b", domain: "development" },
+    { project: "a", domain: "production" },
+  ])("names the task's project and domain in another dataset: $project, $domain", (execution) => {
+    const own = { ...execution, name: "flyte_task-a:development:t", version: "1" };
+    expect(keyForExecution({ dataset, tag: "x" }, execution)).toEqual({ dataset: own, tag: "x" });
+  });
 });

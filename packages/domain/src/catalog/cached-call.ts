@@ -5,6 +5,9 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { hashInputs } from "./literal-hash.js";
 import { objectHash } from "./object-hash.js";
 
+/** Begins the names of datasets of tasks (Go Flyte 1.16). */
+const TASK_PREFIX = "flyte_task-";
+
 /** Address of a call's outputs in the data catalog (Go Flyte 1.16's names). */
 export interface CacheKey {
   readonly dataset: { readonly project: string; readonly domain: string; readonly name: string; readonly version: string };
@@ -25,11 +28,26 @@ export function cacheKeyOf(template: TaskTemplate, inputs: LiteralMap): CacheKey
     dataset: {
       project: id.project,
       domain: id.domain,
-      name: `flyte_task-${id.name}`,
+      name: `${TASK_PREFIX}${id.name}`,
       version: `${cacheVersion}-${signature(types?.inputs)}-${signature(types?.outputs)}`,
     },
     tag: `flyte_cached-${hashInputs(inputs, metadata?.cacheIgnoreInputVars)}`,
   };
+}
+
+/**
+ * Returns the address under which an execution looks up and stores outputs. Outputs of a task of
+ * another project or domain stay in the dataset of the execution: a task's template and overrides
+ * decide which code runs, so the author of a workflow could otherwise read and replace what the
+ * task's own project has cached. No project and no domain has a colon in its name, so the name
+ * collides with no task of the execution's project.
+ */
+export function keyForExecution({ dataset, tag }: CacheKey, execution: { readonly project: string; readonly domain: string }): CacheKey {
+  const { project, domain, name, version } = dataset;
+  if (project === execution.project && domain === execution.domain) return { dataset, tag };
+  const task = name.slice(TASK_PREFIX.length);
+  const own = { project: execution.project, domain: execution.domain, name: `${TASK_PREFIX}${project}:${domain}:${task}`, version };
+  return { dataset: own, tag };
 }
 
 const SIGNATURE_LENGTH = 8;

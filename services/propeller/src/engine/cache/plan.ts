@@ -1,22 +1,29 @@
-import { cacheKeyOf } from "@flyte-ts/domain/catalog";
+import { cacheKeyOf, keyForExecution } from "@flyte-ts/domain/catalog";
 import { deterministicUuid, executionKey } from "@flyte-ts/domain/identifier";
 import { taskUniqueId } from "@flyte-ts/domain/name";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { CacheConfig } from "./config.js";
 import type { CachePlan } from "../graph/node-cache.js";
 import type { RuntimeNode } from "../graph/runtime.js";
+
+interface CacheContext {
+  readonly model: Pick<WorkflowModel, "options" | "executionId">;
+  readonly config: CacheConfig;
+}
 
 /**
  * Undefined when the task does not request caching, has no outputs to cache, or lacks a cache
  * version.
  */
-export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {
+export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { model, config }: CacheContext): CachePlan | undefined {
   const { metadata } = template;
   if (metadata?.discoverable !== true || !hasOutputs(template)) return undefined;
-  const call = cacheKeyOf(template, inputs);
-  if (call === undefined) return undefined;
-  const overwrite = options.overwriteCache;
+  const key = cacheKeyOf(template, inputs);
+  if (key === undefined) return undefined;
+  const call = config.shareAcrossProjects ? key : keyForExecution(key, model.executionId);
+  const overwrite = model.options.overwriteCache;
   // An overwriting task needs no reservation, since it uses no outputs of other executions.
   return { call, overwrite, serialize: metadata.cacheSerializable && !overwrite };
 }

@@ -96,6 +96,21 @@ describe("cached outputs", () => {
     expect(young.takeRequests()).toEqual(["n1/0 RUN"]);
   });
 
+  it.each([
+    ["their own project's entries", false, { project: "p", domain: "d", name: "flyte_task-other:d:c" }],
+    ["the entries of the task's project where these are shared", true, { project: "other", domain: "d", name: "flyte_task-c" }],
+  ])("of a task of another project are %s", (_, shareAcrossProjects, dataset) => {
+    const spec = cached();
+    const n0 = { kind: "task" as const, inputs: { a: ".a" }, cache: { task: "c", project: "other" } };
+    const main = { ...spec.main, nodes: { ...spec.main.nodes, n0 } };
+    const d = Driver.of({ ...spec, main }, { cache: { ...defaultCacheConfig, shareAcrossProjects } });
+    expect(d.asks).toMatchObject([{ call: { kind: "catalogGet", call: { dataset } } }]);
+    answer(d, "catalogGet", undefined);
+    d.reply("n0", "RUNNING");
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.asks.at(-1)).toMatchObject({ call: { kind: "catalogPut", call: { dataset } } });
+  });
+
   it("are written to the blob store before the node ends if they are large", () => {
     const d = Driver.of(cached(), { ...config, maxInlineOutputBytes: 1 });
     d.observe({ kind: "outputsWritten", uri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/inputs.pb" });

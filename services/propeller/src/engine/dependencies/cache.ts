@@ -257,9 +257,10 @@ function datasetOf(state: RunState, node: RuntimeNode): CatalogMetadata {
 }
 
 function cacheOf(state: RunState, node: RuntimeNode, inputs: LiteralMap): NodeCache | undefined {
-  if (state.config.cache === undefined || node.calls.cache !== undefined) return node.calls.cache;
+  const config = state.config.cache;
+  if (config === undefined || node.calls.cache !== undefined) return node.calls.cache;
   const template = state.templateOf(node);
-  const plan = template === undefined ? undefined : cachePlan(template, inputs, state.model);
+  const plan = template === undefined ? undefined : cachePlan(template, inputs, { model: state.model, config });
   if (plan !== undefined) node.changeCalls().setCache(newNodeCache(plan));
   return node.calls.cache;
 }
