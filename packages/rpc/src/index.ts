@@ -21,7 +21,7 @@ export { EncodedMessage } from "./encoded-message.js";
 export { callSpans } from "./interceptors/call-spans.js";
 export { callLog } from "./interceptors/call-log.js";
 export { callMetrics } from "./interceptors/call-metrics.js";
-export { RequestTooLarge } from "./intake/intake.js";
+export { isRefusedForSize, RequestTooLarge } from "./intake/intake.js";
 export { toLenientJson } from "./rest/json/lenient-json.js";
 export { chooseEncoding, type Encoding } from "./rest/compression/accepted-encoding.js";
 export { isNotModified } from "./rest/entity-tag.js";

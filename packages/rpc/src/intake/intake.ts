@@ -46,6 +46,17 @@ export class RequestTooLarge extends RpcError {
   }
 }
 
+/** Reasons of refusals for size: of this server, of grpc-go and grpc-js, and of FlyteAdmin. */
+const SIZE_REASONS = /\b(?:larger than|has more than \d+ elements|this request needs more|exceeds the limit of \d+ bytes)\b/;
+
+/**
+ * Tells whether the server refuses this request for its size, so that a retry is useless. The code
+ * is the same as for a server that is busy, and stock servers add no details.
+ */
+export function isRefusedForSize(error: RpcError): boolean {
+  return error.code === Code.RESOURCE_EXHAUSTED && SIZE_REASONS.test(error.message);
+}
+
 /**
  * Admits the bytes of one request: bounds them by limits, and reserves their part of the budget
  * until `release`.
@@ -145,8 +156,9 @@ export class Intake {
   #reserve(bytes: number): void {
     if (this.#reservation.growTo(bytes)) return;
     const { capacity } = this.#budget;
-    const reason = bytes > capacity ? "this request needs more" : "other requests use it; try again";
-    throw new RpcError(Code.RESOURCE_EXHAUSTED, `the server has ${capacity} bytes of memory for requests: ${reason}`);
+    const memory = `the server has ${capacity} bytes of memory for requests`;
+    if (bytes > capacity) throw new RequestTooLarge(`${memory}: this request needs more`);
+    throw new RpcError(Code.RESOURCE_EXHAUSTED, `${memory}: other requests use it; try again`);
   }
 }
 

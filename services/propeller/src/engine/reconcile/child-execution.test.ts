@@ -162,6 +162,21 @@ describe("a launch plan node", () => {
     expect(later.resource.status.phase).toBe(6);
   });
 
+  it("ends after a time when it is aborted while every creation of its child fails", () => {
+    const driver = Driver.of(ONE, { abortTimeout: 60_000 });
+    const fails = () => driver.answer("createExecution", { kind: "error", message: "INTERNAL: no" });
+    fails();
+    driver.observe({ kind: "abort" });
+    for (let tries = 0; driver.pendingCalls("terminateExecution").length === 0; tries++) {
+      expect(tries).toBeLessThan(100);
+      driver.advance(5_000);
+      if (driver.pendingCalls("createExecution").length > 0) fails();
+    }
+    driver.answer("terminateExecution", { kind: "value", value: "ended" });
+    expect(driver.resource.status.phase).toBe(6);
+    expect(driver.eventTexts).toContain("n0 ABORTED");
+  });
+
   it("creates another child when its deadline has passed and a retry is left", () => {
     const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child", attempts: 2, timeoutMs: 5_000 } } } });
     const [first] = driver.pendingCalls("createExecution");

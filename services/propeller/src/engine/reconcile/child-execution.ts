@@ -107,7 +107,7 @@ function readChild(state: RunState, node: RuntimeNode) {
 /**
  * Terminates the child of a node that is being aborted, and waits until it has ended. Repeats the
  * creation request while its outcome is unknown: a child created after its abort was requested
- * would keep running.
+ * would keep running. After `abortTimeout` without an outcome, only terminates what may exist.
  */
 export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.calls.childState === "requested" && !state.policy.confirmsChildBeforeAbort(node)) node.changeCalls().setChildState("none");
@@ -117,10 +117,21 @@ export function abortChild(state: RunState, node: RuntimeNode, launchPlan: Ident
     if (created?.kind === "refused") {
       cancelCall(state, node, "createExecution");
       node.changeCalls().setChildState("none");
+    } else if (hasNoOutcome(state, node)) {
+      cancelCall(state, node, "createExecution");
+      node.changeCalls().setChildState("exists");
     }
   }
   if (node.calls.childState === "exists") terminateChild(state, node);
   if (node.calls.childState === "none") state.queues.enqueueNode(node);
+}
+
+/** True when each creation request has failed for `abortTimeout`; 0 there: never. */
+function hasNoOutcome(state: RunState, node: RuntimeNode): boolean {
+  const { abortTimeout } = state.config;
+  const progress = callProgress(node, "createExecution");
+  if (progress?.error === undefined || abortTimeout === 0) return false;
+  return state.observation.now - progress.firstSentAt >= abortTimeout;
 }
 
 /** A creation without inputs cannot be repeated: then only terminates a child that may exist. */

@@ -206,7 +206,7 @@ export function applyDecision(state: RunState, node: RuntimeNode, decision: Node
 
 /** Ends the gate when its duration has passed. Called again at that time. */
 function waitUntilGateOpens(state: RunState, node: RuntimeNode, durationMs: number): void {
-  if (node.status.phase !== NodePhase.Running) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
+  if (node.currentAttempt.startedAt === undefined) markRunning(state, node, { gateNodeStatus: { phase: 1 } });
   const opensAt = (node.currentAttempt.startedAt ?? state.observation.now) + durationMs;
   node.changeAttempt().sleepUntil(opensAt);
   if (opensAt <= state.observation.now) succeedNode(state, node, { outputs: undefined });

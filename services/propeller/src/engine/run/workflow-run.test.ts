@@ -494,6 +494,23 @@ describe("a sleeping gate node", () => {
     });
   });
 
+  it("sleeps again when its deadline has passed and a retry is left, and then fails", () => {
+    const d = Driver.of(sleeping, { defaultMaxAttempts: 2, defaultExecutionDeadline: 15_000 });
+    const beganAt = d.now;
+    for (let seconds = 0; seconds < 60 && !d.run.terminal; seconds++) d.advance(1_000);
+    expect(d.takeEventTexts()).toEqual([
+      "workflow RUNNING",
+      "start-node SUCCEEDED",
+      "n0 QUEUED",
+      "n0 RUNNING",
+      "n0 FAILED",
+      "workflow FAILING",
+      "workflow FAILED",
+    ]);
+    expect(d.now - beganAt).toBeGreaterThanOrEqual(30_000);
+    expect(d.resource.status.error).toMatchObject({ code: "TimeoutExpired" });
+  });
+
   it("is aborted at once with the workflow", () => {
     const d = Driver.of(sleeping);
     d.takeEventTexts();

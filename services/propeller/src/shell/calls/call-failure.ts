@@ -1,6 +1,6 @@
 import { BlobError, BlobTooLargeError, BlobUnavailableError } from "@flyte-ts/blobstore";
 import { StoredMessageError } from "@flyte-ts/input-limits";
-import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
+import { codeName, type CodeName, isRefusedForSize, RpcError } from "@flyte-ts/rpc";
 import type { CallResult, RefusalCode } from "../../engine/calls/call.js";
 
 /**
@@ -26,6 +26,7 @@ export function toCallFailure(error: unknown): Exclude<CallResult<never>, { kind
   if (error instanceof BlobError && !(error instanceof BlobUnavailableError))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };
   if (!(error instanceof RpcError)) return { kind: "error", message: String(error) };
+  if (isRefusedForSize(error)) return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   const code = codeName(error.code);
   if (isTransient(code)) return { kind: "error", message: error.toString() };
   return { kind: "refused", code, message: error.message };

@@ -160,6 +160,8 @@ export class Shard {
       active.inbox.push(observation);
       backlog.add(1);
     } else if (this.#finishedKeys.has(key) || this.#informer?.get(key) === undefined) return this.#abortZombie(key, observation);
+    // Plugin services report again once the workflow is loaded and its requests are repeated.
+    else if (this.#blockedKeys.has(key) && observation.kind === "taskEvent") return;
     else {
       const early = this.#bufferedObservations.get(key);
       if (early === undefined) this.#bufferedObservations.set(key, [observation]);

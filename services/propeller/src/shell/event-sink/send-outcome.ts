@@ -1,5 +1,5 @@
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
-import { Code, RpcError } from "@flyte-ts/rpc";
+import { Code, isRefusedForSize, RpcError } from "@flyte-ts/rpc";
 
 /**
  * Meaning of admin's response to an event.
@@ -12,6 +12,7 @@ export type SendOutcome = "recorded" | "ended" | "incompatibleCluster" | "notFou
 
 export function classifyResponse(error: unknown): SendOutcome {
   if (!(error instanceof RpcError)) return "again";
+  if (isRefusedForSize(error)) return "dropped";
   switch (error.code) {
     case Code.ALREADY_EXISTS:
       return "recorded";
