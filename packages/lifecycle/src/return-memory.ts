@@ -52,8 +52,8 @@ const BUFFER_POOL_BYTES = 64 * 1024 - 64;
  * idle keeps what its busiest minute took. When the process is idle and has grown, this runs a full
  * collection, which also returns the pages. Objects held at that moment may be free a little later
  * without new growth: while more is left than the lowest value after a collection, it collects
- * again, with doubling delays. Slow growth is collected once a minute. It also enlarges the pool of small buffers, and bounds the heap
- * growth of a busy process.
+ * again, with doubling delays. Slow growth is collected once a minute. It also enlarges the pool of
+ * small buffers, and bounds the heap growth of a busy process.
  *
  * @returns a function that stops it.
  */

@@ -3,7 +3,9 @@ import type { Backoff } from "@flyte-ts/async/backoff";
 export interface CacheConfig {
   /** Maximum age of cached outputs; 0 means no limit. */
   readonly maxAge: number;
-  /** Use the entries of a task's own project and domain for executions of others, as Go Flyte does. */
+  /**
+   * Use the entries of a task's own project and domain for executions of others, as Go Flyte does.
+   */
   readonly shareAcrossProjects: boolean;
   /** Timeout of a lookup, after which the node runs without the catalog. */
   readonly lookupTimeout: number;

@@ -99,7 +99,7 @@ describe("cached outputs", () => {
   it.each([
     ["their own project's entries", false, { project: "p", domain: "d", name: "flyte_task-other:d:c" }],
     ["the entries of the task's project where these are shared", true, { project: "other", domain: "d", name: "flyte_task-c" }],
-  ])("of a task of another project are %s", (_, shareAcrossProjects, dataset) => {
+  ])("belonging to a task of another project are %s", (_, shareAcrossProjects, dataset) => {
     const spec = cached();
     const n0 = { kind: "task" as const, inputs: { a: ".a" }, cache: { task: "c", project: "other" } };
     const main = { ...spec.main, nodes: { ...spec.main.nodes, n0 } };
