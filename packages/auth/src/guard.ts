@@ -194,13 +194,32 @@ function requirePermissions(
   );
 }
 
-function permissionDenied({ subject }: Identity, what: string, why: string): RpcError {
+function permissionDenied({ subject }: Pick<Identity, "subject">, what: string, why: string): RpcError {
   return new RpcError(Code.PERMISSION_DENIED, `${JSON.stringify(subject)} may not call ${what}: ${why}`);
+}
+
+/** Bindings of the callers that guards have let in. */
+const heldBy = new WeakMap<Caller, readonly RoleBinding[]>();
+
+/**
+ * Requires permissions that follow from what is stored, and so are known to the implementation of a
+ * method only. Call it in the transaction that makes the change. Without authentication every
+ * caller has them.
+ *
+ * @throws RpcError PERMISSION_DENIED naming the role and the scope.
+ */
+export function requireOfCaller({ caller, method }: Pick<CallContext, "caller" | "method">, permissions: readonly Permission[]): void {
+  if (caller === undefined) return;
+  const held = heldBy.get(caller) ?? [];
+  const lacking = permissions.find((permission) => !isGranted(held, permission));
+  if (lacking !== undefined) throw permissionDenied(caller, methodKey(method), describePermission(lacking));
 }
 
 function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly RoleBinding[]): Caller {
   const all = held.some(({ project }) => project === WILDCARD);
-  return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+  const caller = { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+  heldBy.set(caller, held);
+  return caller;
 }
 
 /**

@@ -30,7 +30,15 @@ export {
 } from "./rule.js";
 export { bindingsFrom, headerKeySchema, providerSchema, roleSchema } from "./config-schema.js";
 export { platformRules } from "./platform-rules.js";
-export { type AuditedChange, createGuard, type Guard, type GuardOptions, type SessionRequest, type FinishAudit } from "./guard.js";
+export {
+  type AuditedChange,
+  createGuard,
+  type Guard,
+  type GuardOptions,
+  requireOfCaller,
+  type SessionRequest,
+  type FinishAudit,
+} from "./guard.js";
 
 // Calls to other services
 export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client/client-token.js";
