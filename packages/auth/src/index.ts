@@ -41,5 +41,6 @@ export {
 } from "./guard.js";
 
 // Calls to other services
+export { type NamedExecution, onBehalfOf } from "./on-behalf.js";
 export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client/client-token.js";
 export { type ServiceAuth, serviceAuthSchema, clientCredentials } from "./client/client-credentials.js";

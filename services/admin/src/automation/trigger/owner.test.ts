@@ -159,6 +159,9 @@ test("a trigger fires with the current roles of its owner; an update changes the
   ({ webhookSecret: secret } = await otherUser.updateTrigger({ trigger: trigger("owned", { description: "mine" }) }));
   expect(await fire("3", withoutGroup)).toBe("3 started");
   expect((await world.started()).map(({ principal }) => principal)).toEqual(["ann", "bob"]);
+  // Children and dynamic tasks of the executions have the rights of the owner.
+  const { rows } = await db.query({ text: "SELECT launch -> 'launcher' AS launcher FROM executions ORDER BY id" });
+  expect(rows).toEqual([{ groups: ["makers"] }, { groups: [] }].map(({ groups }) => ({ launcher: { issuer: idp.issuer, groups } })));
   // The audit log contains no secrets.
   const { entries } = await as(AuditService, "root").listAuditEntries({ ...scope });
   expect(entries.map(({ subject, method }) => `${subject} ${method.split("/")[1]}`)).toContain("ann CreateTrigger");

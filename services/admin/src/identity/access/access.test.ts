@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { ExecutionCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { onBehalfOf } from "@flyte-ts/auth";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -31,6 +32,7 @@ beforeAll(async () => {
   const roles = [
     { subject: "ann", role: "admin", ...ownProject },
     { group: "runners", role: "runner", ...ownProject },
+    { group: "readers", role: "viewer", project: "other" },
     { subject: "engine", role: "engine" },
     { subject: "root", role: "admin" },
     { subject: "both", role: "contributor", ...ownProject },
@@ -222,6 +224,42 @@ test("an object in a folder of which two projects could be the owner needs a rol
   const create = (who: string) => as(AdminService, who).createExecution({ ...launch("o8"), inputs: { literals: { x: offloaded(uri) } } });
   await expect(create("far")).rejects.toEqual(viewerOfOther);
   await expect(create("both")).rejects.toEqual(denied(/role viewer is needed in project "other-development", domain "development"/));
+});
+
+const getOther = { id: { ...id(ResourceType.TASK, "t"), ...other } };
+
+/** Reads a task of the other project as a service does for an execution. */
+async function readFor(execution: string, who = "engine"): Promise<string | undefined> {
+  const metadata = { authorization: `Bearer ${idp.token({ sub: who })}`, ...onBehalfOf({ ...mine, name: execution }) };
+  return (await createClient({ channel: admin.channel, service: AdminService }).getTask(getOther, { metadata })).id?.name;
+}
+
+test("a service that reads for an execution needs the rights of its launcher, which children inherit", async () => {
+  const launched = async (name: string, who: string, claims: object = {}, metadata: object = {}) =>
+    as(AdminService, who, claims).createExecution(launch(name, { metadata }));
+  await launched("by-bob", "bob", { groups: ["runners"] });
+  await launched("by-both", "both");
+  await expect(readFor("by-bob")).rejects.toEqual(denied(/^"bob" may not call .*GetTask: role viewer is needed in project "other"/));
+  expect(await readFor("by-both")).toBe("t");
+  await launched("by-group", "carl", { groups: ["runners", "readers"] });
+  const child = (of: string) => ({ parentNodeExecution: { nodeId: "n0", executionId: { ...mine, name: of } }, nesting: 1 });
+  await launched("child-of-bob", "engine", {}, child("by-bob"));
+  await launched("child-of-group", "engine", {}, child("by-group"));
+  await expect(readFor("child-of-bob")).rejects.toEqual(denied(/^"bob" may not call/));
+  expect([await readFor("by-group"), await readFor("child-of-group")]).toEqual(["t", "t"]);
+  // The relaunch of one's execution by another caller has the rights of that caller.
+  await as(AdminService, "bob", { groups: ["runners"] }).relaunchExecution({ id: { ...mine, name: "by-group" }, name: "again" });
+  await expect(readFor("again")).rejects.toEqual(denied(/^"bob" may not call/));
+});
+
+test("executions that services launch by themselves give no rights in other projects", async () => {
+  await as(AdminService, "engine").createExecution(launch("scheduled"));
+  await expect(readFor("scheduled")).rejects.toEqual(denied(/^"engine" may not call .*role viewer is needed in project "other"/));
+});
+
+test("only an engine may call for an execution, and the execution must exist", async () => {
+  await expect(readFor("by-both", "both")).rejects.toEqual(denied(/role engine is needed in project "flytesnacks"/));
+  await expect(readFor("absent")).rejects.toMatchObject({ code: Code.NOT_FOUND });
 });
 
 test("a signal whose value is an object of another project is refused", async () => {
