@@ -10,7 +10,8 @@ import {
   RpcError,
   toRpcError,
 } from "@flyte-ts/rpc";
-import { WILDCARD, bindingsFor, isGranted, type Permission, describePermission, type RoleBinding } from "./binding.js";
+import { WILDCARD, bindingsFor, isGranted, type Permission, describePermission, type Principal, type RoleBinding } from "./binding.js";
+import { executionFromMetadata, type NamedExecution } from "./on-behalf.js";
 import { runWhileAuthorized } from "./stream-authorization.js";
 import { tokenFromMetadata } from "./tokens/token-from-metadata.js";
 import { methodKey, type Rule, type RuleTable } from "./rule.js";
@@ -55,6 +56,11 @@ export interface GuardOptions {
    * when a page may not make such a request.
    */
   readonly session?: (headers: Metadata, request: SessionRequest) => Promise<Identity | undefined>;
+  /**
+   * Finds who launched an execution; undefined when there is none. Absent: calls for executions
+   * need the rights of their caller only.
+   */
+  readonly launcherOf?: (execution: NamedExecution) => Promise<Principal | undefined>;
   readonly clock: () => Date;
   /** Interval at which the rights of a stream's caller are checked, ms. Default one minute. */
   readonly streamCheckMs?: number;
@@ -93,7 +99,10 @@ export function createGuard(options: GuardOptions): Guard {
       if (rule === undefined) throw permissionDenied(identity, methodKey(context.method), "no role grants this call");
       const held = bindingsFor(await options.bindings(), identity);
       const run = async (): Promise<unknown> => {
-        if (rule.kind === "roles") requirePermissions(rule, { held, identity, call });
+        if (rule.kind === "roles") {
+          requirePermissions(rule, { held, identity, call });
+          await requireOfLauncher(options, rule, { held, identity, call });
+        }
         const known = withCaller(context, callerOf(identity, held));
         if (!streamsOut(context.method)) return next(known);
         const recheck = async (): Promise<void> => {
@@ -180,10 +189,36 @@ async function authenticate(
   return identity;
 }
 
-function requirePermissions(
-  rule: Extract<Rule, { kind: "roles" }>,
-  { held, identity, call }: { readonly held: readonly RoleBinding[]; readonly identity: Identity; readonly call: InterceptedCall },
-): void {
+type RolesRule = Extract<Rule, { kind: "roles" }>;
+
+interface Requirer {
+  readonly held: readonly RoleBinding[];
+  readonly identity: Pick<Identity, "subject">;
+  readonly call: InterceptedCall;
+}
+
+/**
+ * Requires of a call that names an execution that its launcher may make it too. A launcher's role
+ * engine does not count: services have it to run executions of others.
+ */
+async function requireOfLauncher(
+  { launcherOf, bindings }: GuardOptions,
+  rule: RolesRule,
+  { held, identity, call }: Requirer,
+): Promise<void> {
+  const { metadata, method } = call.context;
+  const execution = launcherOf && executionFromMetadata(metadata);
+  if (execution === undefined) return;
+  const { project, domain, name } = execution;
+  const runs: Permission = { role: "engine", scope: { kind: "project", project, domain } };
+  if (!isGranted(held, runs)) throw permissionDenied(identity, methodKey(method), describePermission(runs));
+  const launcher = await launcherOf?.(execution);
+  if (launcher === undefined) throw new RpcError(Code.NOT_FOUND, `there is no execution ${project}/${domain}/${name}`);
+  const ofLauncher = bindingsFor(await bindings(), launcher).filter(({ role }) => role !== "engine");
+  requirePermissions(rule, { held: ofLauncher, identity: launcher, call });
+}
+
+function requirePermissions(rule: RolesRule, { held, identity, call }: Requirer): void {
   const permissions = rule.permissions(call.request);
   const lacking = permissions.find((permission) => !isGranted(held, permission));
   if (lacking === undefined && permissions.length > 0) return;
@@ -194,13 +229,32 @@ function requirePermissions(
   );
 }
 
-function permissionDenied({ subject }: Identity, what: string, why: string): RpcError {
+function permissionDenied({ subject }: Pick<Identity, "subject">, what: string, why: string): RpcError {
   return new RpcError(Code.PERMISSION_DENIED, `${JSON.stringify(subject)} may not call ${what}: ${why}`);
+}
+
+/** Bindings of the callers that guards have let in. */
+const heldBy = new WeakMap<Caller, readonly RoleBinding[]>();
+
+/**
+ * Requires permissions that follow from what is stored, and so are known to the implementation of a
+ * method only. Call it in the transaction that makes the change. Without authentication every
+ * caller has them.
+ *
+ * @throws RpcError PERMISSION_DENIED naming the role and the scope.
+ */
+export function requireOfCaller({ caller, method }: Pick<CallContext, "caller" | "method">, permissions: readonly Permission[]): void {
+  if (caller === undefined) return;
+  const held = heldBy.get(caller) ?? [];
+  const lacking = permissions.find((permission) => !isGranted(held, permission));
+  if (lacking !== undefined) throw permissionDenied(caller, methodKey(method), describePermission(lacking));
 }
 
 function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly RoleBinding[]): Caller {
   const all = held.some(({ project }) => project === WILDCARD);
-  return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+  const caller = { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+  heldBy.set(caller, held);
+  return caller;
 }
 
 /**

@@ -30,8 +30,17 @@ export {
 } from "./rule.js";
 export { bindingsFrom, headerKeySchema, providerSchema, roleSchema } from "./config-schema.js";
 export { platformRules } from "./platform-rules.js";
-export { type AuditedChange, createGuard, type Guard, type GuardOptions, type SessionRequest, type FinishAudit } from "./guard.js";
+export {
+  type AuditedChange,
+  createGuard,
+  type Guard,
+  type GuardOptions,
+  requireOfCaller,
+  type SessionRequest,
+  type FinishAudit,
+} from "./guard.js";
 
 // Calls to other services
+export { type NamedExecution, onBehalfOf } from "./on-behalf.js";
 export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client/client-token.js";
 export { type ServiceAuth, serviceAuthSchema, clientCredentials } from "./client/client-credentials.js";

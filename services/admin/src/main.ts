@@ -21,7 +21,7 @@ import {
   watchClusters,
   watchPluginServices,
 } from "./clusters/index.js";
-import { OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
+import { executionQueries, OUTBOX_CHANNEL, outboxMetrics, publishChanged, startStreaming, outboxQueue } from "./executions/index.js";
 import { startCompletionProcessor, startRetention, startTriggers } from "./automation/index.js";
 import { startIngest } from "./events/index.js";
 import { startLauncher, startMaintenance } from "./dispatch/index.js";
@@ -121,7 +121,14 @@ const background = [
   ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),
 ];
 const servers: RpcServer[] = [];
-const access = config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => ownAddress(servers) }) : undefined;
+const access =
+  config.auth.mode === "required"
+    ? await createAccess({
+        ...deps,
+        listenAddress: () => ownAddress(servers),
+        findLauncher: (execution) => executionQueries.findLauncher(db, execution),
+      })
+    : undefined;
 // Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
 const services = adminServices({ ...deps, live }, { version, revision, time: new Date().toISOString() }, access);

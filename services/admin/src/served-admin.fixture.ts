@@ -15,6 +15,7 @@ import { consoleRoutes } from "./console/routes.js";
 import { createAccess } from "./identity/access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
+import { findLauncher } from "./executions/store/execution/find.js";
 import { type Streaming, startStreaming } from "./executions/streaming/api/start.js";
 import { adminHttpPolicy } from "./http-policy.js";
 import { seedProjects } from "./registry/project/rpc.js";
@@ -57,7 +58,14 @@ export async function serveAdmin(
     onConnectionChange: () => () => undefined,
   } as unknown as Bus;
   const live = startStreaming({ ...deps, bus: given.bus !== undefined && "subscribeEphemeral" in given.bus ? given.bus : silentBus });
-  const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, listenAddress: () => server.address }) : undefined;
+  const access =
+    deps.config.auth.mode === "required"
+      ? await createAccess({
+          ...deps,
+          listenAddress: () => server.address,
+          findLauncher: (execution) => findLauncher(deps.db, execution),
+        })
+      : undefined;
   const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
   const pages = await consoleRoutes(deps.config.console, deps);
   const server: RpcServer = createRpcServer({

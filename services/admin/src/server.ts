@@ -114,7 +114,7 @@ export function adminServices(given: AdminDeps & { readonly live: Streaming }, b
     {
       ...implement(TriggerService, triggerRpcs({ ...deps, deriveSecret: secretsOf(deps) })),
       // Secrets of webhooks.
-      secretAnswers: ["createTrigger", "rotateTriggerSecret"],
+      secretAnswers: ["createTrigger", "updateTrigger", "rotateTriggerSecret"],
     },
     // Without authentication their REST routes respond like those of a Flyte server without it.
     ...(access?.services ?? [

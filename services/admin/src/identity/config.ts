@@ -9,4 +9,6 @@ export type IdentityConfig = PlatformConfig &
   z.infer<typeof settings> & {
     /** Setting of the composition root: with it, admin reaches its own ports over TLS. */
     readonly server: { readonly tls?: unknown };
+    /** Setting of the registry: domains of every project. */
+    readonly domains: readonly { readonly id: string }[];
   };

@@ -73,12 +73,16 @@ export function storedTrigger(row: TriggerRow): StoredTrigger {
   };
 }
 
+const SELECT_ONE = `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name = $3`;
+
 export async function findTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<StoredTrigger | undefined> {
-  const { rows } = await db.query<TriggerRow>({
-    name: "find-trigger",
-    text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name = $3`,
-    values: [project, domain, name],
-  });
+  const { rows } = await db.query<TriggerRow>({ name: "find-trigger", text: SELECT_ONE, values: [project, domain, name] });
+  return rows[0] && storedTrigger(rows[0]);
+}
+
+/** Finds a trigger and keeps other transactions from changing it. */
+export async function lockTrigger(tx: Queryable, { project, domain, name }: TriggerName): Promise<StoredTrigger | undefined> {
+  const { rows } = await tx.query<TriggerRow>({ text: `${SELECT_ONE} FOR UPDATE`, values: [project, domain, name] });
   return rows[0] && storedTrigger(rows[0]);
 }
 
@@ -131,23 +135,17 @@ export async function insertTrigger(
 
 export async function updateTrigger(
   db: Queryable,
-  { project, domain, name }: TriggerName,
+  rowId: bigint,
   { trigger, owner }: { readonly trigger: Trigger; readonly owner: Owner },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(4)}), updated_at = now()
-      WHERE project = $1 AND domain = $2 AND name = $3`,
-    values: [project, domain, name, ...columnsOf(trigger, owner)],
+): Promise<void> {
+  await db.query({
+    text: `UPDATE triggers SET (${COLUMNS.join(", ")}) = (${placeholders(2)}), updated_at = now() WHERE id = $1`,
+    values: [rowId, ...columnsOf(trigger, owner)],
   });
-  return rowCount > 0;
 }
 
-export async function setTriggerActive(db: Queryable, { project, domain, name }: TriggerName, active: boolean): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: "UPDATE triggers SET active = $4, updated_at = now() WHERE project = $1 AND domain = $2 AND name = $3",
-    values: [project, domain, name, active],
-  });
-  return rowCount > 0;
+export async function setTriggerActive(db: Queryable, rowId: bigint, active: boolean): Promise<void> {
+  await db.query({ text: "UPDATE triggers SET active = $2, updated_at = now() WHERE id = $1", values: [rowId, active] });
 }
 
 export async function deleteTrigger(db: Queryable, { project, domain, name }: TriggerName): Promise<boolean> {
@@ -172,13 +170,13 @@ export async function listTriggers(
 
 /**
  * Begins a new generation of a trigger's secret and returns it; the previous one stays valid until
- * the given time.
+ * the given time, and ends at once without one.
  */
-export async function rotateSecret(db: Queryable, rowId: bigint, previousUntil: Date): Promise<number | undefined> {
+export async function beginSecret(db: Queryable, rowId: bigint, previousUntil?: Date): Promise<number | undefined> {
   const { rows } = await db.query<{ generation: number }>({
     text: `UPDATE triggers SET secret_generation = secret_generation + 1, previous_secret_until = $2 WHERE id = $1
       RETURNING secret_generation AS generation`,
-    values: [rowId, previousUntil],
+    values: [rowId, previousUntil ?? null],
   });
   return rows[0]?.generation;
 }

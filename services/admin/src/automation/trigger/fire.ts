@@ -112,7 +112,8 @@ async function start(deps: FireDeps, firing: ClaimedFiring): Promise<void> {
     },
   });
   try {
-    await createExecution(deps, request, { principal: owner.subject });
+    const { subject: principal, issuer, groups } = owner;
+    await createExecution(deps, request, { principal, ...(principal !== "" && { launcher: { issuer, groups } }) });
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
     // ALREADY_EXISTS: either this execution was started before, or the launch plan's concurrency

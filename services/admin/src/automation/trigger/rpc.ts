@@ -1,17 +1,21 @@
 import { alreadyExists, checkLimit, checkText, invalidArgument, nextPageToken, notFound, parseKeysetPage } from "../../platform/index.js";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { requireOfCaller } from "@flyte-ts/auth";
 import { type FiringSchema, FiringState, type TriggerService, TriggerState } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import type { Queryable } from "@flyte-ts/postgres";
 import type { CallContext, ServiceImplementation } from "@flyte-ts/rpc";
+import { triggerPermissions } from "../../identity/index.js";
 import { type CheckDeps, checkTrigger, checkTriggerId } from "./check.js";
 import type { DeriveSecret } from "./secret.js";
 import {
+  beginSecret,
   deleteTrigger,
   findTrigger,
   insertTrigger,
   listTriggers,
+  lockTrigger,
   type Owner,
-  rotateSecret,
   setTriggerActive,
   type StoredTrigger,
   type TriggerName,
@@ -39,15 +43,28 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
 
     async updateTrigger({ trigger: given }, context) {
       const { id, trigger } = await checkTrigger(deps, given);
-      if (!(await updateTrigger(db, id, { trigger, owner: ownerOf(context) }))) throw missingTrigger(id);
-      return { trigger: (await requireTrigger(db, id)).trigger };
+      const owner = ownerOf(context);
+      const { before, made } = await db.transaction(async (tx) => {
+        const before = await requireLocked(tx, id);
+        await updateTrigger(tx, before.rowId, { trigger, owner });
+        if (!hasSameRights(before, { trigger, owner })) await beginSecret(tx, before.rowId);
+        return { before, made: await requireTrigger(tx, id) };
+      });
+      const isSecretNew = made.secretGeneration !== before.secretGeneration && trigger.source.case === "webhook";
+      return { trigger: made.trigger, webhookSecret: isSecretNew ? await deriveSecret(made, made.secretGeneration) : "" };
     },
 
-    async setTriggerState({ id, state }) {
+    async setTriggerState({ id, state }, context) {
       checkTriggerId(id);
       if (state !== TriggerState.ACTIVE && state !== TriggerState.PAUSED)
         throw invalidArgument("invalid value for state: must be ACTIVE or PAUSED");
-      if (!(await setTriggerActive(db, id, state === TriggerState.ACTIVE))) throw missingTrigger(id);
+      const active = state === TriggerState.ACTIVE;
+      await db.transaction(async (tx) => {
+        const { rowId, trigger } = await requireLocked(tx, id);
+        // A resumed trigger starts executions again, as its owner.
+        if (active) requireOfCaller(context, triggerPermissions(trigger));
+        await setTriggerActive(tx, rowId, active);
+      });
       return {};
     },
 
@@ -70,14 +87,19 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
       return { triggers: found.map(({ trigger }) => trigger), token: found.length === most ? (found.at(-1)?.name ?? "") : "" };
     },
 
-    async rotateTriggerSecret({ id }) {
+    async rotateTriggerSecret({ id }, context) {
       checkTriggerId(id);
-      const trigger = await requireTrigger(db, id);
-      if (trigger.trigger.source.case !== "webhook") throw invalidArgument(`trigger ${textOf(id)} has no webhook and therefore no secret`);
       const until = new Date(clock().getTime() + PREVIOUS_SECRET_MS);
-      const generation = await rotateSecret(db, trigger.rowId, until);
+      const { found, generation } = await db.transaction(async (tx) => {
+        const found = await requireLocked(tx, id);
+        const { trigger, rowId } = found;
+        // The secret starts executions as the owner.
+        requireOfCaller(context, triggerPermissions(trigger));
+        if (trigger.source.case !== "webhook") throw invalidArgument(`trigger ${textOf(id)} has no webhook and therefore no secret`);
+        return { found, generation: await beginSecret(tx, rowId, until) };
+      });
       if (generation === undefined) throw missingTrigger(id);
-      return { webhookSecret: await deriveSecret(trigger, generation), previousUntil: timestampFromDate(until) };
+      return { webhookSecret: await deriveSecret(found, generation), previousUntil: timestampFromDate(until) };
     },
 
     async listFirings({ project, domain, name, state, limit, token }) {
@@ -97,8 +119,27 @@ function ownerOf({ caller }: CallContext): Owner {
   return { subject: caller?.subject ?? "", issuer: caller?.issuer ?? "", groups: caller?.groups ?? [] };
 }
 
-async function requireTrigger(db: CheckDeps["db"], id: TriggerName): Promise<StoredTrigger> {
+/**
+ * True when two forms of a trigger fire with the same rights. A secret stands for these rights: it
+ * ends when they change, since its holders were chosen for the earlier ones.
+ */
+function hasSameRights(a: Pick<StoredTrigger, "trigger" | "owner">, b: Pick<StoredTrigger, "trigger" | "owner">): boolean {
+  return rightsOf(a).every((each, i) => each === rightsOf(b)[i]);
+}
+
+function rightsOf({ trigger: { launchPlan }, owner }: Pick<StoredTrigger, "trigger" | "owner">): unknown[] {
+  return [owner.subject, owner.issuer, launchPlan?.project, launchPlan?.domain];
+}
+
+async function requireTrigger(db: Queryable, id: TriggerName): Promise<StoredTrigger> {
   const found = await findTrigger(db, id);
+  if (found === undefined) throw missingTrigger(id);
+  return found;
+}
+
+/** Keeps a trigger unchanged between the check of permissions and the change that they allow. */
+async function requireLocked(tx: Queryable, id: TriggerName): Promise<StoredTrigger> {
+  const found = await lockTrigger(tx, id);
   if (found === undefined) throw missingTrigger(id);
   return found;
 }

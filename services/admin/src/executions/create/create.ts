@@ -38,7 +38,7 @@ import { checkConcurrency, isLimited } from "../store/execution/concurrency.js";
 import { inherit } from "./inherit.js";
 import { findExecutionId } from "../store/execution/find.js";
 import { insertClaimed, type Inserted, type NewExecution } from "../store/execution/insert.js";
-import { encodeLaunchSettings } from "../model/launch-settings.js";
+import { encodeLaunchSettings, type Launcher } from "../model/launch-settings.js";
 import { checkOwnFolder } from "./own-folder.js";
 import { admissionError, findAdmissionError } from "./admission.js";
 import { executionQueue } from "./execution-queue.js";
@@ -58,6 +58,8 @@ export type CreateDeps = Pick<
 export interface Caller {
   /** Authenticated caller; empty without authentication. */
   readonly principal: string;
+  /** Issuer and groups of the principal; undefined without authentication. */
+  readonly launcher?: Launcher | undefined;
   /** Execution that the new one relaunches or recovers. */
   readonly sourceExecutionId?: bigint | undefined;
 }
@@ -177,7 +179,7 @@ async function buildExecution(
   const { spec, project } = checked;
   const { launchPlan, workflow } = target;
   const isTask = target.taskRowId !== undefined;
-  const inherited = await inherit(deps.db, spec, caller.principal);
+  const inherited = await inherit(deps.db, spec, caller);
   // Saves the query: most projects have no attributes, and the workflow is in the same project.
   const mayHaveAttributes = project.hasAttributes || workflow.project !== id.project;
   const attributes: Settings = mayHaveAttributes
@@ -231,6 +233,7 @@ async function buildExecution(
     queue: executionQueue(deps.config.queues, { domain: workflow.domain, execution: id.name, tags: attributes.queue?.tags }),
     recovers,
     placement: reassignable ? placementRequest : undefined,
+    launcher: inherited.launcher,
   });
   const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
   return {

@@ -7,11 +7,13 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { ExecutionClusterLabel } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import type { Launcher } from "../model/launch-settings.js";
 import { checkNodeId, nodeNotFound } from "../model/identifier.js";
 import { findParentNode } from "../store/execution/find.js";
 
 export interface Inherited {
   readonly metadata: ExecutionMetadata;
+  readonly launcher: Launcher | undefined;
   readonly clusterLabel: ExecutionClusterLabel | undefined;
   readonly cluster: string | undefined;
   readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
@@ -25,11 +27,16 @@ export interface Inherited {
  *
  * @throws RpcError NOT_FOUND when the named parent node does not exist.
  */
-export async function inherit(db: Queryable, spec: ExecutionSpec, principal: string): Promise<Inherited> {
+export async function inherit(
+  db: Queryable,
+  spec: ExecutionSpec,
+  { principal, launcher }: { readonly principal: string; readonly launcher?: Launcher | undefined },
+): Promise<Inherited> {
   const given = spec.metadata ?? create(ExecutionMetadataSchema);
   const parent = given.parentNodeExecution;
   const metadata = { ...given, principal, artifactIds: [] };
   const none = {
+    launcher,
     clusterLabel: spec.executionClusterLabel,
     cluster: undefined,
     parent: undefined,
@@ -42,6 +49,7 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
   const source = fromBinary(ExecutionSpecSchema, row.spec);
   return {
     metadata: { ...metadata, principal: row.principal, nesting: (source.metadata?.nesting ?? 0) + 1 },
+    launcher: row.launcher ?? undefined,
     clusterLabel: source.executionClusterLabel ?? spec.executionClusterLabel,
     cluster: row.cluster,
     parent: { executionId: row.execution, nodeId: parent.nodeId },

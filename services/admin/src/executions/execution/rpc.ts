@@ -33,7 +33,10 @@ type Methods = Pick<
 >;
 
 /** Principal of the call; empty without authentication. */
-const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
+const callerOf = ({ caller }: CallContext) => ({
+  principal: caller?.subject ?? "",
+  launcher: caller && { issuer: caller.issuer, groups: caller.groups },
+});
 
 /** Executions: create, relaunch, recover, read, list, archive, terminate. */
 export function executionRpcs(given: CreateDeps & DataDeps & TimingDeps & Pick<ExecutionsDeps, "publishChanged">): Methods {

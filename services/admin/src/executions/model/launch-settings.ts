@@ -31,6 +31,14 @@ export interface LaunchSettings {
   readonly recovers?: WorkflowExecutionIdentifier | undefined;
   /** Placement requirements, when there are several clusters. */
   readonly placement?: PlacementRequest | undefined;
+  /** Issuer and groups of the principal; undefined without authentication. */
+  readonly launcher?: Launcher | undefined;
+}
+
+/** Identity of an execution's principal beside the subject, as of its launch. */
+export interface Launcher {
+  readonly issuer: string;
+  readonly groups: readonly string[];
 }
 
 interface Stored extends JsonObject {
@@ -54,6 +62,7 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
     placement: settings.placement === undefined ? null : { ...settings.placement },
     // Most rows need no queue.
     ...(settings.queue !== "" && { queue: settings.queue }),
+    ...(settings.launcher && { launcher: { issuer: settings.launcher.issuer, groups: [...settings.launcher.groups] } }),
   };
   rejectNul(stored, "spec");
   return JSON.stringify(stored);

@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { ExecutionCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { onBehalfOf } from "@flyte-ts/auth";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { DescService } from "@bufbuild/protobuf";
 import { type CallOptions, Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
@@ -29,10 +32,13 @@ beforeAll(async () => {
   const roles = [
     { subject: "ann", role: "admin", ...ownProject },
     { group: "runners", role: "runner", ...ownProject },
+    { group: "readers", role: "viewer", project: "other" },
     { subject: "engine", role: "engine" },
     { subject: "root", role: "admin" },
     { subject: "both", role: "contributor", ...ownProject },
     { subject: "both", role: "viewer", project: "other" },
+    { subject: "far", role: "runner", ...ownProject },
+    { subject: "far", role: "viewer", project: "other-development" },
   ];
   const auth = { mode: "required", publicUrl: "https://flyte.test", providers: [{ issuer: idp.issuer }], roles };
   const config = adminConfigSchema.parse({ auth, projects: ["flytesnacks", "other"] });
@@ -177,6 +183,94 @@ test.each<[string, () => Promise<unknown>, unknown]>([
 ])("%s is refused", async (_, call, refusal) => {
   await expect(call()).rejects.toEqual(refusal);
 });
+
+const ofOther = "s3://my-s3-bucket/metadata/propeller/other-development-e/n0/data/0/o0_offloaded_metadata.pb";
+const viewerEverywhere = denied(/role viewer is needed in all projects/);
+
+test.each<[string, string, unknown]>([
+  ["of another project's execution", ofOther, viewerOfOther],
+  ["of another project's upload", "s3://my-s3-bucket/other/development/hash/o0.pb", viewerOfOther],
+  ["of another bucket", "s3://secrets/flytesnacks/development/o0.pb", viewerEverywhere],
+  ["of admin", "s3://my-s3-bucket/metadata/admin/flytesnacks/development/w/v1", viewerEverywhere],
+  [
+    "that escapes from its folder",
+    "s3://my-s3-bucket/metadata/propeller/flytesnacks-development-e/../other-development-e/o0.pb",
+    viewerEverywhere,
+  ],
+])("an execution whose input is an object %s is refused, at any depth and for older clients", async (_, uri, refusal) => {
+  const bob = as(AdminService, "bob", { groups: ["runners"] });
+  const x = offloaded(uri);
+  await expect(bob.createExecution({ ...launch("o1"), inputs: { literals: { x } } })).rejects.toEqual(refusal);
+  const nested = {
+    value: { case: "collection" as const, value: { literals: [{ value: { case: "map" as const, value: { literals: { x } } } }] } },
+  };
+  await expect(bob.createExecution({ ...launch("o2"), inputs: { literals: { x: nested } } })).rejects.toEqual(refusal);
+  await expect(bob.createExecution({ ...launch("o3", { inputs: { literals: { x } } }), inputs: {} })).rejects.toEqual(refusal);
+});
+
+test.each<[string, string, () => ServiceClient<typeof AdminService>]>([
+  ["its own project's execution", ofOther.replace("other-", "flytesnacks-"), () => as(AdminService, "bob", { groups: ["runners"] })],
+  ["its own project's upload", "s3://my-s3-bucket/flytesnacks/development/hash/o0.pb", () => as(AdminService, "ann")],
+  ["another project that its caller may read", ofOther, () => as(AdminService, "both")],
+  // Propeller passes on what tasks have offloaded, wherever that is.
+  ["another bucket, for propeller", "s3://bucket/o0.pb", () => as(AdminService, "engine")],
+])("an execution may take an offloaded value of %s", async (_, uri, admin) => {
+  const { id } = await admin().createExecution({ ...launch(""), inputs: { literals: { x: offloaded(uri) } } });
+  expect(id).toMatchObject(mine);
+});
+
+test("an object in a folder of which two projects could be the owner needs a role in both", async () => {
+  const uri = "s3://my-s3-bucket/metadata/propeller/other-development-development-e/n0/data/0/o0.pb";
+  const create = (who: string) => as(AdminService, who).createExecution({ ...launch("o8"), inputs: { literals: { x: offloaded(uri) } } });
+  await expect(create("far")).rejects.toEqual(viewerOfOther);
+  await expect(create("both")).rejects.toEqual(denied(/role viewer is needed in project "other-development", domain "development"/));
+});
+
+const getOther = { id: { ...id(ResourceType.TASK, "t"), ...other } };
+
+/** Reads a task of the other project as a service does for an execution. */
+async function readFor(execution: string, who = "engine"): Promise<string | undefined> {
+  const metadata = { authorization: `Bearer ${idp.token({ sub: who })}`, ...onBehalfOf({ ...mine, name: execution }) };
+  return (await createClient({ channel: admin.channel, service: AdminService }).getTask(getOther, { metadata })).id?.name;
+}
+
+test("a service that reads for an execution needs the rights of its launcher, which children inherit", async () => {
+  const launched = async (name: string, who: string, claims: object = {}, metadata: object = {}) =>
+    as(AdminService, who, claims).createExecution(launch(name, { metadata }));
+  await launched("by-bob", "bob", { groups: ["runners"] });
+  await launched("by-both", "both");
+  await expect(readFor("by-bob")).rejects.toEqual(denied(/^"bob" may not call .*GetTask: role viewer is needed in project "other"/));
+  expect(await readFor("by-both")).toBe("t");
+  await launched("by-group", "carl", { groups: ["runners", "readers"] });
+  const child = (of: string) => ({ parentNodeExecution: { nodeId: "n0", executionId: { ...mine, name: of } }, nesting: 1 });
+  await launched("child-of-bob", "engine", {}, child("by-bob"));
+  await launched("child-of-group", "engine", {}, child("by-group"));
+  await expect(readFor("child-of-bob")).rejects.toEqual(denied(/^"bob" may not call/));
+  expect([await readFor("by-group"), await readFor("child-of-group")]).toEqual(["t", "t"]);
+  // The relaunch of one's execution by another caller has the rights of that caller.
+  await as(AdminService, "bob", { groups: ["runners"] }).relaunchExecution({ id: { ...mine, name: "by-group" }, name: "again" });
+  await expect(readFor("again")).rejects.toEqual(denied(/^"bob" may not call/));
+});
+
+test("executions that services launch by themselves give no rights in other projects", async () => {
+  await as(AdminService, "engine").createExecution(launch("scheduled"));
+  await expect(readFor("scheduled")).rejects.toEqual(denied(/^"engine" may not call .*role viewer is needed in project "other"/));
+});
+
+test("only an engine may call for an execution, and the execution must exist", async () => {
+  await expect(readFor("by-both", "both")).rejects.toEqual(denied(/role engine is needed in project "flytesnacks"/));
+  await expect(readFor("absent")).rejects.toMatchObject({ code: Code.NOT_FOUND });
+});
+
+test("a signal whose value is an object of another project is refused", async () => {
+  const signal = { id: { signalId: "s", executionId: { ...mine, name: "e1" } }, value: offloaded(ofOther) };
+  await expect(as(SignalService, "ann").setSignal(signal)).rejects.toEqual(viewerOfOther);
+});
+
+function offloaded(uri: string) {
+  const inferredType = { type: { case: "simple" as const, value: SimpleType.INTEGER } };
+  return { value: { case: "offloadedMetadata" as const, value: { uri, inferredType } } };
+}
 
 function taskNode(name: string) {
   const reference = { case: "referenceId" as const, value: { ...id(ResourceType.TASK, name), project: "other" } };

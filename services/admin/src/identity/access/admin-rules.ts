@@ -6,7 +6,8 @@ import { TaskCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import type { NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { referencePermissions } from "./references.js";
+import type { ObjectsConfig } from "./native-url.js";
+import { offloadedPermissions, referencePermissions } from "./references.js";
 import { anyProject, projectScope, allProjects, wholeProject } from "./scope.js";
 
 type Request<Schema extends DescMessage> = MessageShape<Schema>;
@@ -17,13 +18,17 @@ const byNode = readRule("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => 
 const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => projectScope(attributes);
 
 /**
- * Registers a version of an entity; the caller must be able to read the entities that it refers to.
+ * Registers a version of an entity; the caller must be able to read the entities and the offloaded
+ * literals that it refers to.
  */
-function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
+function registers<Schema extends DescMessage>(
+  schema: Schema,
+  config: ObjectsConfig,
+): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
   return writeRule(
     "contributor",
     ({ id }) => projectScope(id),
-    (request) => referencePermissions(schema, request),
+    (request) => [...referencePermissions(schema, request), ...offloadedPermissions(schema, request, config)],
   );
 }
 
@@ -45,16 +50,16 @@ function executionPermissions(execution: WorkflowExecutionIdentifier | undefined
 }
 
 /** Permissions of the calls of AdminService. */
-export const adminRules: RulesOf<typeof AdminService> = {
-  createTask: registers(TaskCreateRequestSchema),
+export const adminRules = (config: ObjectsConfig): RulesOf<typeof AdminService> => ({
+  createTask: registers(TaskCreateRequestSchema, config),
   getTask: byId,
   listTaskIds: byNames,
   listTasks: byId,
-  createWorkflow: registers(WorkflowCreateRequestSchema),
+  createWorkflow: registers(WorkflowCreateRequestSchema, config),
   getWorkflow: byId,
   listWorkflowIds: byNames,
   listWorkflows: byId,
-  createLaunchPlan: registers(LaunchPlanCreateRequestSchema),
+  createLaunchPlan: registers(LaunchPlanCreateRequestSchema, config),
   getLaunchPlan: byId,
   getActiveLaunchPlan: byId,
   listActiveLaunchPlans: byNames,
@@ -73,6 +78,7 @@ export const adminRules: RulesOf<typeof AdminService> = {
     (request) => [
       ...parentPermissions(request.spec?.metadata?.parentNodeExecution),
       ...referencePermissions(ExecutionCreateRequestSchema, request),
+      ...offloadedPermissions(ExecutionCreateRequestSchema, request, config),
     ],
   ),
   relaunchExecution: writeRule("runner", ({ id }) => projectScope(id)),
@@ -135,4 +141,4 @@ export const adminRules: RulesOf<typeof AdminService> = {
   deleteWorkflowAttributes: writeRule("admin", projectScope),
   // Returns the attributes of all projects.
   listMatchableAttributes: readRule("viewer", () => allProjects),
-};
+});

@@ -1,4 +1,5 @@
-import { WILDCARD, readRule, type RulesOf, type Scope, writeRule } from "@flyte-ts/auth";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { WILDCARD, readRule, type Rule, type RulesOf, type Scope, writeRule } from "@flyte-ts/auth";
 import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
@@ -10,9 +11,17 @@ import type { OverviewService } from "@flyte-ts/idl/flytets/admin/v1/overview_pb
 import type { SearchService } from "@flyte-ts/idl/flytets/admin/v1/search_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
-import type { Trigger, TriggerId, TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import {
+  CreateTriggerRequestSchema,
+  type Trigger,
+  type TriggerId,
+  type TriggerService,
+  UpdateTriggerRequestSchema,
+} from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import type { ObjectsConfig } from "./native-url.js";
+import { offloadedPermissions } from "./references.js";
 import { triggerPermissions } from "./trigger-permissions.js";
 import { projectScope, allProjects, wholeProject } from "./scope.js";
 
@@ -108,23 +117,35 @@ export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writeRul
 
 const triggerScope = ({ id }: { id?: TriggerId }): Scope => projectScope(id);
 
-/** Requires of the author of a trigger the permissions for the executions that it starts. */
-const writeTriggerRule = writeRule(
-  "contributor",
-  ({ trigger }: { trigger?: Trigger }) => projectScope(trigger?.id),
-  ({ trigger }) => (trigger === undefined ? [] : triggerPermissions(trigger)),
-);
+/**
+ * Requires of the author of a trigger the permissions for the executions that it starts, and for
+ * their inputs.
+ */
+function writesTrigger<Schema extends DescMessage>(
+  schema: Schema,
+  config: ObjectsConfig,
+): Rule<MessageShape<Schema> & { trigger?: Trigger }> {
+  return writeRule(
+    "contributor",
+    ({ trigger }) => projectScope(trigger?.id),
+    (request) => [
+      ...(request.trigger === undefined ? [] : triggerPermissions(request.trigger)),
+      ...offloadedPermissions(schema, request, config),
+    ],
+  );
+}
 
-export const triggerRules: RulesOf<typeof TriggerService> = {
-  createTrigger: writeTriggerRule,
-  updateTrigger: writeTriggerRule,
+/** Permissions that follow from what a trigger has stored are checked where it is read. */
+export const triggerRules = (config: ObjectsConfig): RulesOf<typeof TriggerService> => ({
+  createTrigger: writesTrigger(CreateTriggerRequestSchema, config),
+  updateTrigger: writesTrigger(UpdateTriggerRequestSchema, config),
   setTriggerState: writeRule("contributor", triggerScope),
   deleteTrigger: writeRule("contributor", triggerScope),
   rotateTriggerSecret: writeRule("contributor", triggerScope),
   getTrigger: readRule("viewer", triggerScope),
   listTriggers: readRule("viewer", projectScope),
   listFirings: readRule("viewer", projectScope),
-};
+});
 
 /** Scope of a retention policy: a project and domain, a whole project, or all. */
 function policyScope({ project = "", domain = "" }: { readonly project?: string; readonly domain?: string } = {}): Scope {

@@ -15,8 +15,8 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { identifiersOf, scopeOf } from "./identifiers.js";
-import { ownerOfObject } from "./native-url.js";
-import { referencePermissions } from "./references.js";
+import { ownerOfObject, ownersOfOffloaded } from "./native-url.js";
+import { offloadedPermissions, referencePermissions } from "./references.js";
 import { accessRules } from "./rules.js";
 
 const config = adminConfigSchema.parse({});
@@ -79,6 +79,51 @@ test.each([
   ["", everywhere],
 ])("the object %s is looked up as %j", (url, scope) => {
   expect(ownerOfObject(url, config)).toEqual(scope);
+});
+
+const propeller = "s3://my-s3-bucket/metadata/propeller";
+const owns = (project: string, domain = "development") => ({ kind: "project", project, domain });
+test.each([
+  ["s3://my-s3-bucket/p/d/hash/file", [own]],
+  [`${propeller}/p-development-e/n0/data/0/o0.pb`, [owns("p")]],
+  [`${propeller}/p-q-staging-e-1/n0/data/0/o0.pb`, [owns("p-q", "staging")]],
+  [`${propeller}/p-development-staging-e/n0/data/0/o0.pb`, [owns("p"), owns("p-development", "staging")]],
+  [`${propeller}/p-unknown-e/n0/data/0/o0.pb`, [everywhere]],
+  [`${propeller}/p-development-/n0/data/0/o0.pb`, [everywhere]],
+  [`${propeller}/-development-e/n0/data/0/o0.pb`, [everywhere]],
+  [`${propeller}/p-development-e`, [everywhere]],
+  [`${propeller}/p-development-e/../q-development-e/n0/data/0/o0.pb`, [everywhere]],
+  [`${propeller}/${"p-development-".repeat(100)}e/n0/data/0/o0.pb`, [everywhere]],
+  ["s3://other-bucket/metadata/propeller/p-development-e/n0/data/0/o0.pb", [everywhere]],
+])("the offloaded literal %s is looked up as %j", (url, scopes) => {
+  expect(ownersOfOffloaded(url, config)).toEqual(scopes);
+});
+
+test("offloaded literals of a request are found wherever it may hold literals", () => {
+  const offloadedMetadata = (project: string) => ({
+    value: { case: "offloadedMetadata" as const, value: { uri: `s3://my-s3-bucket/${project}/d/h/o0.pb` } },
+  });
+  const union = (value: object) => ({ value: { case: "scalar" as const, value: { value: { case: "union" as const, value: { value } } } } });
+  const request = create(WorkflowCreateRequestSchema, {
+    spec: {
+      template: {
+        nodes: [
+          {
+            inputs: [
+              {
+                var: "x",
+                binding: { value: { case: "collection", value: { bindings: [offloadedMetadata("p"), offloadedMetadata("p")] } } },
+              },
+            ],
+          },
+          { inputs: [{ var: "x", binding: union(union({ value: { case: "map", value: { literals: { k: offloadedMetadata("q") } } } })) }] },
+        ],
+      },
+    },
+  });
+  expect(offloadedPermissions(WorkflowCreateRequestSchema, request, config)).toEqual(
+    ["p", "q"].map((project) => ({ role: "viewer", scope: { kind: "project", project, domain: "d" } })),
+  );
 });
 
 test("references of a request are found once, for any depth and repetition", () => {

@@ -20,8 +20,8 @@ import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import type { IdentityConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
+import type { ObjectsConfig } from "./native-url.js";
 import {
   attributeRules,
   auditRules,
@@ -43,11 +43,11 @@ import {
 import { agentRules, authMetadataRules, dataProxyRules, identityRules, myAccessRules, signalRules } from "./service-rules.js";
 
 /** Permissions of all calls of admin. A call without a rule is denied. */
-export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy">): RuleTable {
+export function accessRules(config: ObjectsConfig): RuleTable {
   return new Map([
-    ...ruleEntries(AdminService, adminRules),
+    ...ruleEntries(AdminService, adminRules(config)),
     ...ruleEntries(DataProxyService, dataProxyRules(config)),
-    ...ruleEntries(SignalService, signalRules),
+    ...ruleEntries(SignalService, signalRules(config)),
     ...ruleEntries(AgentMetadataService, agentRules),
     ...ruleEntries(AuthMetadataService, authMetadataRules),
     ...ruleEntries(IdentityService, identityRules),
@@ -67,7 +67,7 @@ export function accessRules(config: Pick<IdentityConfig, "storage" | "dataProxy"
     ...ruleEntries(OverviewService, overviewRules),
     ...ruleEntries(SearchService, searchRules),
     ...ruleEntries(NodeTableService, nodeTableRules),
-    ...ruleEntries(TriggerService, triggerRules),
+    ...ruleEntries(TriggerService, triggerRules(config)),
     ...platformRules,
   ]);
 }

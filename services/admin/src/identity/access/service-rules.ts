@@ -5,9 +5,11 @@ import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import type { MyAccessService } from "@flyte-ts/idl/flytets/admin/v1/my_access_pb";
+import { SignalSetRequestSchema } from "@flyte-ts/idl/flyteidl/admin/signal_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { IdentityConfig } from "../config.js";
-import { ownerOfObject } from "./native-url.js";
+import { type ObjectsConfig, ownerOfObject } from "./native-url.js";
+import { offloadedPermissions } from "./references.js";
 import { anyProject, projectScope, allProjects } from "./scope.js";
 
 /** Permissions of the calls of DataProxyService. */
@@ -27,11 +29,15 @@ export function dataProxyRules(config: Pick<IdentityConfig, "storage" | "dataPro
 }
 
 /** Permissions of the calls of SignalService. */
-export const signalRules: RulesOf<typeof SignalService> = {
+export const signalRules = (config: ObjectsConfig): RulesOf<typeof SignalService> => ({
   getOrCreateSignal: writeRule("runner", ({ id }) => projectScope(id?.executionId)),
   listSignals: readRule("viewer", ({ workflowExecutionId }) => projectScope(workflowExecutionId)),
-  setSignal: writeRule("runner", ({ id }) => projectScope(id?.executionId)),
-};
+  setSignal: writeRule(
+    "runner",
+    ({ id }) => projectScope(id?.executionId),
+    (request) => offloadedPermissions(SignalSetRequestSchema, request, config),
+  ),
+});
 
 /** Login metadata is public. */
 export const authMetadataRules: RulesOf<typeof AuthMetadataService> = { getOAuth2Metadata: publicRule, getPublicClientConfig: publicRule };

@@ -1,6 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { createGuard, type Guard, assertAllMethodsHaveRules, type Identity, type VerifyToken } from "@flyte-ts/auth";
+import {
+  createGuard,
+  type Guard,
+  assertAllMethodsHaveRules,
+  type Identity,
+  type NamedExecution,
+  type Principal,
+  type VerifyToken,
+} from "@flyte-ts/auth";
 import { createVerifier, type Issuer, issuersFrom, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
@@ -15,7 +23,7 @@ import { ISSUER_COOKIES } from "../issuer/provider.js";
 import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
 import type { AuthConfig } from "../config/auth.js";
 import { createAuditLog } from "./audit-log.js";
-import { createBindings } from "./bindings.js";
+import { createBindings, firstIssuer } from "./bindings.js";
 import { createRevocations } from "./revocations.js";
 import { auditRpcs, roleRpcs, tokenRpcs } from "./rpc.js";
 import { accessRules } from "./rules.js";
@@ -38,9 +46,16 @@ export type AccessDeps = Pick<IdentityDeps, "db" | "clock" | "logger" | "config"
    * instead of over the network.
    */
   readonly listenAddress: () => AddressInfo;
+  /** Finds the principal of an execution, with issuer and groups if they are known. */
+  readonly findLauncher: (execution: NamedExecution) => Promise<FoundLauncher | undefined>;
 };
 
-export async function createAccess({ db, clock, logger, config, listenAddress }: AccessDeps): Promise<Access> {
+interface FoundLauncher {
+  readonly principal: string;
+  readonly launcher: Pick<Principal, "issuer" | "groups"> | null;
+}
+
+export async function createAccess({ db, clock, logger, config, listenAddress, findLauncher }: AccessDeps): Promise<Access> {
   const { auth } = config;
   const { publicUrl } = auth;
   if (publicUrl === undefined) throw new Error("auth.publicUrl must be set");
@@ -82,6 +97,11 @@ export async function createAccess({ db, clock, logger, config, listenAddress }:
     headerKey: auth.headerKey,
     bindings: bindings.current,
     assertNotRevoked: revocations.check,
+    launcherOf: async (execution) => {
+      const found = await findLauncher(execution);
+      // Executions of earlier versions have neither issuer nor groups.
+      return found && { issuer: firstIssuer(auth), groups: [], ...found.launcher, subject: found.principal };
+    },
     clock,
     audit: createAuditLog({ db, clock, logger }),
   });

@@ -1,5 +1,5 @@
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ClosureModel, ExecutionOptions } from "@flyte-ts/workflow-crd";
 
@@ -12,6 +12,8 @@ export interface DynamicCalls {
       readonly attemptDir: string;
       /** Identifier of the resulting workflow. */
       readonly id: Identifier;
+      /** Execution whose task produced the graph. */
+      readonly execution: WorkflowExecutionIdentifier;
       /** Task that produced the graph; the graph's outputs are those of this task. */
       readonly parent: TaskTemplate;
       readonly options: Pick<ExecutionOptions, "resources">;

@@ -51,6 +51,7 @@ export function loadDynamicGraph(state: RunState, node: RuntimeNode): void {
     kind: "readDynamic",
     attemptDir: node.attemptDir,
     id: dynamicWorkflowId(state.model, node),
+    execution: state.model.executionId,
     parent,
     options: state.model.options,
     compiledBefore: entered || node.readiness.maybeAheadOfStatus,

@@ -4,25 +4,34 @@ import { join } from "node:path";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { DynamicJobSpecSchema } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
-import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import {
+  type Identifier,
+  IdentifierSchema,
+  ResourceType,
+  WorkflowExecutionIdentifierSchema,
+} from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { type Channel, Code, createRpcServer, implement, openChannel, RpcError, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { CallOf } from "../../engine/calls/call.js";
 import { type DynamicHandlerOptions, dynamicCallHandlers } from "./dynamic.js";
 
 const INT = { type: { type: { case: "simple" as const, value: SimpleType.INTEGER } } };
 const OUTPUTS = { variables: { o0: INT } };
 
-function id(resourceType: ResourceType, name: string): Identifier {
-  return create(IdentifierSchema, { resourceType, project: "p", domain: "d", name, version: "v1" });
+function id(resourceType: ResourceType, name: string, project = "p"): Identifier {
+  return create(IdentifierSchema, { resourceType, project, domain: "d", name, version: "v1" });
 }
 
-function task(name: string) {
-  return create(TaskTemplateSchema, { id: id(ResourceType.TASK, name), type: "echo", interface: { outputs: OUTPUTS } });
+/** Projects of the references that admin was asked for, with the execution concerned. */
+const asked: string[] = [];
+beforeEach(() => void asked.splice(0));
+
+function task(name: string, project?: string) {
+  return create(TaskTemplateSchema, { id: id(ResourceType.TASK, name, project), type: "echo", interface: { outputs: OUTPUTS } });
 }
 
 let server: RpcServer;
@@ -33,13 +42,17 @@ const blobs = createBlobStore({});
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "dynamic-"));
   const admin = implement(AdminService, {
-    getLaunchPlan: ({ id: wanted }) => {
+    getLaunchPlan: ({ id: wanted }, context) => {
+      asked.push(`${wanted?.project} ${context.metadata.get("flyte-ts-execution")}`);
+      if (wanted?.project === "secret") throw new RpcError(Code.PERMISSION_DENIED, '"bob" may not call GetLaunchPlan');
       if (wanted?.name !== "plan") throw new RpcError(Code.NOT_FOUND, "no such launch plan");
       return { id: wanted, closure: { expectedOutputs: OUTPUTS } };
     },
-    getTask: ({ id: wanted }) => {
+    getTask: ({ id: wanted }, context) => {
+      asked.push(`${wanted?.project} ${context.metadata.get("flyte-ts-execution")}`);
+      if (wanted?.project === "secret") throw new RpcError(Code.PERMISSION_DENIED, '"bob" may not call GetTask');
       if (wanted?.name !== "registered") throw new RpcError(Code.NOT_FOUND, "no such task");
-      return { id: wanted, closure: { compiledTask: { template: task("registered") } } };
+      return { id: wanted, closure: { compiledTask: { template: task("registered", wanted.project) } } };
     },
   });
   server = createRpcServer({ logger: createLogger({ service: "test", level: "silent" }), services: [admin] });
@@ -67,7 +80,8 @@ function question(name: string, compiledBefore = false): CallOf<"readDynamic"> {
     kind: "readDynamic",
     attemptDir: `file://${folder}/${name}/0`,
     id: id(ResourceType.WORKFLOW, "dynamic_n0"),
-    parent: task("parent"),
+    execution: create(WorkflowExecutionIdentifierSchema, { project: "p", domain: "d", name: "e 1" }),
+    parent: task("parent", "parents"),
     options: { resources: { defaults: none, limits: none } },
     compiledBefore,
   };
@@ -112,6 +126,37 @@ describe("the workflow of a dynamic task", () => {
     await made("registered", { nodes: [runs(id(ResourceType.TASK, "registered"))], outputs: outputOf("dn0") });
     const answer = await createHandler()(question("registered"));
     expect(answer.kind === "value" && [...answer.value.model.tasks.keys()]).toHaveLength(1);
+  });
+
+  it("reads what is neither of the execution's nor of its task's project with the rights of the execution's launcher", async () => {
+    const plan = (project: string) => ({ ...runs(id(ResourceType.LAUNCH_PLAN, "plan", project)), id: `plan-${project}` });
+    const reads = (project: string) => ({ ...runs(id(ResourceType.TASK, "registered", project)), id: `task-${project}` });
+    const nodes = ["p", "parents", "library"].flatMap((project) => [plan(project), reads(project)]);
+    await made("crossing", { nodes, outputs: outputOf("plan-library") });
+    expect(await createHandler()(question("crossing"))).toMatchObject({ kind: "value" });
+    const execution = "p/d/e%201";
+    expect(asked.toSorted()).toEqual(
+      ["p undefined", "parents undefined", `library ${execution}`].flatMap((each) => [each, each]).toSorted(),
+    );
+  });
+
+  it.each([
+    ["refers to a task", id(ResourceType.TASK, "registered", "secret"), []],
+    ["refers to a launch plan", id(ResourceType.LAUNCH_PLAN, "plan", "secret"), []],
+    ["contains a task under the name of one", id(ResourceType.TASK, "own", "secret"), [task("own", "secret")]],
+  ])("is refused when it %s of a project that the execution's launcher may not read", async (_, reference, tasks) => {
+    await made("secret", { nodes: [runs(reference)], tasks, outputs: outputOf("dn0") });
+    expect(await createHandler()(question("secret"))).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/^\[User\] .* (task|launchplan) secret:d:\w+:v1, caused by: "bob" may not call/),
+    });
+  });
+
+  it("may contain tasks with names of another project that the execution's launcher may read", async () => {
+    const spec = { nodes: [runs(id(ResourceType.TASK, "fetched", "library"))], tasks: [task("fetched", "library")] };
+    await made("inlined", { ...spec, outputs: outputOf("dn0") });
+    expect(await createHandler()(question("inlined"))).toMatchObject({ kind: "value" });
+    expect(asked).toEqual(["library p/d/e%201"]);
   });
 
   it.each([

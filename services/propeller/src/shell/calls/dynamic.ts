@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { onBehalfOf } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, compileDependencies } from "@flyte-ts/compiler";
 import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain/graph";
@@ -11,7 +12,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageError } from "@flyte-ts/input-limits";
-import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
+import { type CallOptions, type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicCalls, DynamicWorkflow } from "../../engine/calls/dynamic.js";
 import type { CallResult, CallOf } from "../../engine/calls/call.js";
@@ -60,6 +61,9 @@ interface Sources extends DynamicHandlerOptions {
 /** An invalid spec, or an invalid reference in it. */
 class InvalidDynamicSpec extends Error {}
 
+/** A reference to a project that the execution's launcher may not read. */
+class ForbiddenReference extends InvalidDynamicSpec {}
+
 function failure(error: unknown): CallResult<DynamicWorkflow> {
   if (error instanceof InvalidDynamicSpec || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
     return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
@@ -101,11 +105,12 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
   const required = compileDependencies(template, spec.subworkflows);
   if (required.errors.length > 0) throw malformed(formatCompileErrors(required.errors));
   const own = compileTasks(question, spec);
+  await requireReadable(foreignTasks(question, spec), question, sources);
   const given = new Set(own.map((task) => textOf(task.template?.id)));
   const others = required.tasks.filter((id) => !given.has(textOf(id)));
   const [registered, launchPlans] = await Promise.all([
-    Promise.all(others.map((id) => readTask(id, sources))),
-    Promise.all(required.launchPlans.map((id) => readLaunchPlan(id, sources))),
+    Promise.all(others.map((id) => readTask(id, question, sources))),
+    Promise.all(required.launchPlans.map((id) => readLaunchPlan(id, question, sources))),
   ]);
   const tasks = [...own, ...registered];
   // A graph of 100,000 nodes takes seconds: yields to the event loop between its steps.
@@ -143,14 +148,14 @@ function compileTasks({ parent }: ReadDynamic, { tasks }: DynamicJobSpec): Compi
   });
 }
 
-async function readTask(id: Identifier, { admin }: Sources): Promise<CompiledTask> {
-  const { closure } = await orInvalidReference(admin.getTask({ id }), `task ${textOf(id)}`);
+async function readTask(id: Identifier, question: ReadDynamic, { admin }: Sources): Promise<CompiledTask> {
+  const { closure } = await orInvalidReference(admin.getTask({ id }, rightsFor(id, question)), `task ${textOf(id)}`);
   if (closure?.compiledTask === undefined) throw new InvalidDynamicSpec(`[User] task ${textOf(id)} is not compiled`);
   return closure.compiledTask;
 }
 
-async function readLaunchPlan(id: Identifier, { admin }: Sources): Promise<LaunchPlanInterface> {
-  const { spec, closure } = await orInvalidReference(admin.getLaunchPlan({ id }), `launchplan ${textOf(id)}`);
+async function readLaunchPlan(id: Identifier, question: ReadDynamic, { admin }: Sources): Promise<LaunchPlanInterface> {
+  const { spec, closure } = await orInvalidReference(admin.getLaunchPlan({ id }, rightsFor(id, question)), `launchplan ${textOf(id)}`);
   return {
     id,
     expectedInputs: closure?.expectedInputs ?? create(ParameterMapSchema),
@@ -159,11 +164,49 @@ async function readLaunchPlan(id: Identifier, { admin }: Sources): Promise<Launc
   };
 }
 
+/**
+ * Options with which admin looks up a reference. Registration has checked that the workflow may use
+ * the project of the task, and with it what the task refers to there. For other projects the
+ * execution's launcher needs the rights: otherwise a task could read any project by this service's.
+ */
+function rightsFor(id: Identifier, question: ReadDynamic): CallOptions {
+  return isForeign(id, question) ? { metadata: onBehalfOf(question.execution) } : {};
+}
+
+function isForeign(id: Identifier | undefined, { execution, parent }: ReadDynamic): id is Identifier {
+  if (id === undefined || (id.project === "" && id.domain === "")) return false;
+  return [execution, parent.id].every((own) => own?.project !== id.project || own.domain !== id.domain);
+}
+
+/** Returns a task of the spec under a name of another project for each such project and domain. */
+function foreignTasks(question: ReadDynamic, { tasks }: DynamicJobSpec): Identifier[] {
+  const foreign = tasks.flatMap(({ id }) => (isForeign(id, question) ? [id] : []));
+  return [...new Map(foreign.map((id) => [JSON.stringify([id.project, id.domain]), id])).values()];
+}
+
+/**
+ * Requires that the execution's launcher may read the projects whose names tasks bear: with the
+ * name a task has the cached outputs. Such a task need not be registered.
+ */
+async function requireReadable(ids: readonly Identifier[], question: ReadDynamic, { admin }: Sources): Promise<void> {
+  const check = async (id: Identifier): Promise<void> => {
+    try {
+      await orInvalidReference(admin.getTask({ id }, rightsFor(id, question)), `task ${textOf(id)}`);
+    } catch (error) {
+      if (!(error instanceof InvalidDynamicSpec) || error instanceof ForbiddenReference) throw error;
+    }
+  };
+  await Promise.all(ids.map(check));
+}
+
 async function orInvalidReference<T>(call: Promise<T>, what: string): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof RpcError && (error.code === Code.NOT_FOUND || error.code === Code.INVALID_ARGUMENT))
+    if (!(error instanceof RpcError)) throw error;
+    if (error.code === Code.PERMISSION_DENIED)
+      throw new ForbiddenReference(`[User] no right to refer to ${what}, caused by: ${error.message}`);
+    if (error.code === Code.NOT_FOUND || error.code === Code.INVALID_ARGUMENT)
       throw new InvalidDynamicSpec(`[User] incorrectly specified ${what}, caused by: ${error.message}`);
     throw error;
   }

@@ -6,7 +6,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { BlobTooLargeError, createBlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { IdentifierSchema, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { KubeClient } from "@flyte-ts/kubernetes";
 import { openChannel } from "@flyte-ts/rpc";
@@ -148,6 +148,7 @@ describe("the output of a dynamic task", () => {
       kind: "readDynamic",
       attemptDir,
       id: create(IdentifierSchema),
+      execution: create(WorkflowExecutionIdentifierSchema),
       parent: create(TaskTemplateSchema),
       options: { resources: { defaults: none, limits: none } },
       compiledBefore,

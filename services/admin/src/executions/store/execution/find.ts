@@ -1,5 +1,6 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import type { Launcher } from "../../model/launch-settings.js";
 import { nameArrays } from "../name-arrays.js";
 
 /** @throws RpcError NOT_FOUND. */
@@ -65,6 +66,7 @@ export interface ParentNodeRow {
   has_node: boolean;
   execution: bigint;
   principal: string;
+  launcher: Launcher | null;
   cluster: string;
   spec: Uint8Array;
 }
@@ -80,10 +82,24 @@ export async function findParentNode(
 ): Promise<ParentNodeRow | undefined> {
   const { rows } = await db.query<ParentNodeRow>({
     name: "find-parent-node",
-    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.cluster, e.spec
+    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.launch -> 'launcher' AS launcher, e.cluster, e.spec
       FROM executions e LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = $4
       WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3`,
     values: [project, domain, name, nodeId],
+  });
+  return rows[0];
+}
+
+/** Reads who launched an execution; undefined when it does not exist. */
+export async function findLauncher(
+  db: Queryable,
+  { project, domain, name }: ExecutionName,
+): Promise<{ readonly principal: string; readonly launcher: Launcher | null } | undefined> {
+  const { rows } = await db.query<{ principal: string; launcher: Launcher | null }>({
+    name: "find-launcher",
+    text: `SELECT principal, launch -> 'launcher' AS launcher FROM executions
+      WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+    values: [project, domain, name],
   });
   return rows[0];
 }
