@@ -2,25 +2,10 @@ import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
 import { migrate, type MigrateOptions } from "./migrate.js";
 import { Listener } from "./listen.js";
+import { CONNECTION, statementTimeouts } from "./connection.js";
 import { OutageLog } from "./outage-log.js";
-
-export interface Query {
-  /** Names a prepared statement: the same name must always stand for the same text. */
-  readonly name?: string;
-  readonly text: string;
-  readonly values?: readonly unknown[];
-}
-
-export interface Result<T> {
-  readonly rows: T[];
-  /** Rows changed or returned. */
-  readonly rowCount: number;
-}
-
-/** Runs statements: the pool, or one transaction. */
-export interface Queryable {
-  query<T = Record<string, unknown>>(query: Query): Promise<Result<T>>;
-}
+import type { Query, Queryable } from "./query.js";
+import { run, transaction } from "./transaction.js";
 
 export interface Database extends Queryable {
   /**
@@ -44,7 +29,10 @@ export interface PoolOptions {
   readonly url: string;
   readonly logger: Logger;
   readonly maxConnections?: number;
-  /** Timeout of one statement, ms. Default 30 s. */
+  /**
+   * Timeout of one statement, ms; 0: unlimited. Default 30 s. A statement without an answer 5 s
+   * later counts as sent to an unreachable server.
+   */
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
 }
@@ -60,11 +48,6 @@ const IDLE_MS = 10_000;
  */
 const LIFETIME_S = 30;
 
-/** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
-export class CommitOutcomeUnknownError extends Error {
-  override readonly name = "CommitOutcomeUnknownError";
-}
-
 // Parses int8 as bigint: ids and nanosecond durations exceed doubles.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 
@@ -74,11 +57,10 @@ export function createPool(options: PoolOptions): Database {
     connectionString: url,
     max: maxConnections,
     application_name: applicationName,
-    statement_timeout: statementTimeoutMs,
-    connectionTimeoutMillis: 10_000,
+    ...CONNECTION,
+    ...statementTimeouts(statementTimeoutMs),
     idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: LIFETIME_S,
-    keepAlive: true,
   });
   pool.on("error", (error) => logger.warn({ error: error.message }, "idle database connection lost"));
   const listeners = new Set<Listener>();
@@ -109,47 +91,4 @@ export function createPool(options: PoolOptions): Database {
       await pool.end();
     },
   };
-}
-
-async function run<T>(client: pg.Pool | pg.PoolClient, query: Query): Promise<Result<T>> {
-  const result = await client.query({
-    text: query.text,
-    values: query.values as unknown[] | undefined,
-    ...(query.name ? { name: query.name } : {}),
-  });
-  return { rows: result.rows as T[], rowCount: result.rowCount ?? 0 };
-}
-
-async function transaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on("error", onError);
-  try {
-    await client.query("BEGIN");
-    let result: T;
-    try {
-      result = await work({ query: (query) => run(client, query) });
-    } catch (error) {
-      await client.query("ROLLBACK").catch((failure: Error) => {
-        broken = failure;
-      });
-      throw error;
-    }
-    try {
-      await client.query("COMMIT");
-    } catch (cause) {
-      // A refusal by the server (a deferred constraint, a serialization failure) has a code and
-      // means: not committed.
-      if (cause instanceof pg.DatabaseError && !cause.code?.startsWith("57")) throw cause;
-      broken = cause as Error;
-      throw new CommitOutcomeUnknownError("the connection was lost while the transaction was being committed", { cause });
-    }
-    return result;
-  } finally {
-    client.off("error", onError);
-    client.release(broken);
-  }
 }

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { CONNECTION } from "./connection.js";
 
 const UNDEFINED_DATABASE = "3D000";
 const DUPLICATE_DATABASE = "42P04";
@@ -13,7 +14,7 @@ export async function ensureDatabase(url: string): Promise<void> {
   const server = new URL(url);
   const name = decodeURIComponent(server.pathname.slice(1));
   server.pathname = "/postgres";
-  const client = new pg.Client({ connectionString: server.href, application_name: "flyte-ts migrate" });
+  const client = new pg.Client({ connectionString: server.href, ...CONNECTION, application_name: "flyte-ts migrate" });
   await client.connect();
   try {
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
@@ -27,7 +28,7 @@ export async function ensureDatabase(url: string): Promise<void> {
 }
 
 async function exists(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: "flyte-ts migrate" });
+  const client = new pg.Client({ connectionString: url, ...CONNECTION, application_name: "flyte-ts migrate" });
   try {
     await client.connect();
     return true;

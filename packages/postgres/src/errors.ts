@@ -15,15 +15,25 @@ export function isInvalidText(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "22021" || error.code === "22P05");
 }
 
+/** Codes of errors of the network and of name lookups. */
+const NETWORK_ERROR = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)/;
+/** Messages of pg, whose errors have no codes. */
+const LOST_CONNECTION =
+  /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|^timeout expired$|^Query read timeout$/;
+
 /**
  * True when the database was unreachable or is shutting down: the request itself is not at fault.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? "");
   const code = (error as { code?: string } | undefined)?.code;
-  return (
-    (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code)) ||
-    (error instanceof Error &&
-      /Connection terminated|encountered a connection error|timeout exceeded when trying to connect/.test(error.message))
-  );
+  return (code !== undefined && NETWORK_ERROR.test(code)) || (error instanceof Error && LOST_CONNECTION.test(error.message));
+}
+
+/**
+ * True when a statement got no answer in time. An answer may still come, so that its connection
+ * cannot be used any more.
+ */
+export function isAnswerMissing(error: unknown): error is Error {
+  return error instanceof Error && error.message === "Query read timeout";
 }

@@ -1,12 +1,6 @@
-export {
-  createPool,
-  CommitOutcomeUnknownError,
-  type Database,
-  type PoolOptions,
-  type Query,
-  type Queryable,
-  type Result,
-} from "./database.js";
+export { createPool, type Database, type PoolOptions } from "./database.js";
+export type { Query, Queryable, Result } from "./query.js";
+export { CommitOutcomeUnknownError } from "./transaction.js";
 export { OutageLog, taskFailures } from "./outage-log.js";
 export { bigintArray, booleanArray, byteaArray, integerArray, textArray } from "./binary-array.js";
 export { ensureDatabase } from "./ensure-database.js";

@@ -1,5 +1,8 @@
+import { Socket } from "node:net";
 import pg from "pg";
+import { resolvesWithin, systemTime } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
+import { CONNECT_MS, CONNECTION } from "./connection.js";
 
 interface ListenerOptions {
   readonly url: string;
@@ -8,9 +11,13 @@ interface ListenerOptions {
   readonly logger: Logger;
 }
 
+/** Time for an orderly end of the connection, ms: a silent server does not answer it. */
+const END_MS = 1_000;
+
 /** A connection that listens on a channel and reconnects after a loss. */
 export class Listener {
   #client: pg.Client | undefined;
+  #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -18,8 +25,16 @@ export class Listener {
 
   async start(): Promise<void> {
     const { url, channel, onNotify, logger } = this.options;
-    const client = new pg.Client({ connectionString: url, keepAlive: true, application_name: `flyte-ts listen ${channel}` });
+    const socket = new Socket();
+    const client = new pg.Client({
+      connectionString: url,
+      ...CONNECTION,
+      query_timeout: CONNECT_MS,
+      stream: () => socket,
+      application_name: `flyte-ts listen ${channel}`,
+    });
     this.#client = client;
+    this.#socket = socket;
     let lost = false;
     const onLost = (error?: Error) => {
       if (lost || this.#closed) return;
@@ -44,7 +59,8 @@ export class Listener {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#client?.end().catch(() => undefined);
+    const ended = this.#client?.end().catch(() => undefined);
+    if (ended !== undefined && !(await resolvesWithin(ended, END_MS, systemTime))) this.#socket?.destroy();
   }
 
   #retry(): void {

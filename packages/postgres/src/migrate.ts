@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
+import { CONNECTION } from "./connection.js";
 import { contractRequires } from "./contract-migration.js";
 
 export interface MigrateOptions {
@@ -45,7 +46,9 @@ const LOCK = 7_031_990_416;
  */
 export async function migrate(url: string, { directory, logger }: MigrateOptions): Promise<void> {
   const files = readMigrations(directory);
-  const client = new pg.Client({ connectionString: url, application_name: "flyte-ts migrate" });
+  const client = new pg.Client({ connectionString: url, ...CONNECTION, application_name: "flyte-ts migrate" });
+  // The statement that needs the connection reports its loss.
+  client.on("error", () => undefined);
   await client.connect();
   try {
     await client.query("SELECT pg_advisory_lock($1)", [LOCK]);

@@ -1,6 +1,6 @@
 import { type Backoff, retry } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
-import type { Queryable } from "./database.js";
+import type { Queryable } from "./query.js";
 import { isUnavailable } from "./errors.js";
 
 /** The first delay is short, since services and database often start together. */

@@ -1,4 +1,5 @@
-import type { Database, Queryable } from "@flyte-ts/postgres";
+import { createPool, type Database, type Queryable } from "@flyte-ts/postgres";
+import { createLogger } from "@flyte-ts/telemetry";
 
 /** Row counts of a filled database. */
 export interface Fill {
@@ -113,18 +114,24 @@ function statements(fill: Fill): readonly string[] {
  * Fills admin's tables for tests of lists if they are empty. Drops indexes before and creates them
  * afterwards, and makes the tables unlogged: the database must be deleted after the test.
  */
-export async function fillLists(db: Database, fill: Fill): Promise<void> {
-  const { rowCount } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
-  if (rowCount === 0) await insertAll(db, fill);
-  // A live database gets this from autovacuum: plans depend on the visibility map.
-  for (const table of [...BIG_TABLES, "workflows", "launch_plans", "tasks", "named_entities"]) {
-    await db.query({ text: `VACUUM (ANALYZE) ${table}` });
+export async function fillLists(url: string, fill: Fill): Promise<void> {
+  const logger = createLogger({ service: "test", level: "silent" });
+  // A statement for millions of rows takes minutes.
+  const db = createPool({ url, logger, maxConnections: 1, statementTimeoutMs: 0 });
+  try {
+    const { rowCount } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
+    if (rowCount === 0) await insertAll(db, fill);
+    // A live database gets this from autovacuum: plans depend on the visibility map.
+    for (const table of [...BIG_TABLES, "workflows", "launch_plans", "tasks", "named_entities"]) {
+      await db.query({ text: `VACUUM (ANALYZE) ${table}` });
+    }
+  } finally {
+    await db.close();
   }
 }
 
 async function insertAll(db: Database, fill: Fill): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.query({ text: "SET LOCAL statement_timeout = 0" });
     await tx.query({ text: "SET LOCAL maintenance_work_mem = '512MB'" });
     // A table becomes unlogged after those that refer to it.
     const { rows: referring } = await tx.query<{ name: string }>({

@@ -36,7 +36,7 @@ let lists: ReadonlyMap<string, Listed>;
 beforeAll(async () => {
   database = await adminDatabase({ dataDir: process.env.LISTS_DATA });
   const began = performance.now();
-  await fillLists(database.db, fill);
+  await fillLists(database.postgres.url, fill);
   lists = new Map((await documentedLists(database.db)).map((listed) => [listed.name, listed]));
   print(`${fill.executions} executions and ${fill.nodes} nodes made in ${((performance.now() - began) / 1000).toFixed(0)} s`);
 }, 1_800_000);

@@ -4,7 +4,7 @@ export { type RegistryConfig, registrySettings } from "./config.js";
 export type { RegistryDeps, ScopeChange } from "./deps.js";
 export { descriptionEntityRpcs } from "./description/rpc.js";
 export { mergeConfig } from "./execution-config/merge-config.js";
-export { checkNotifications } from "./launch-plan/check-notifications.js";
+export { checkNotifications, NOTIFICATION_LIMITS } from "./launch-plan/check-notifications.js";
 export { createLaunchPlanInternal } from "./launch-plan/create.js";
 export { LaunchPlanCache, type LaunchPlanVersion } from "./launch-plan/launch-plan-cache.js";
 export { launchPlanRpcs } from "./launch-plan/rpc.js";

@@ -26,8 +26,8 @@ export interface CompletedExecution extends executionIds.ExecutionName {
 }
 
 /**
- * Maximum length of an error message, bytes: errors may have megabytes, and recipients read the
- * beginning.
+ * Maximum length of an error's message and code, bytes: errors may have megabytes, and recipients
+ * read the beginning.
  */
 const MAX_ERROR_BYTES = 4_000;
 
@@ -53,7 +53,7 @@ export function completedExecution(row: completionQueue.CompletedRow): Completed
         ? undefined
         : {
             kind: row.error_kind ?? "UNKNOWN",
-            code: row.error_code ?? "",
+            code: truncateUtf8(row.error_code ?? "", MAX_ERROR_BYTES),
             message: truncateUtf8(fromBinary(ExecutionErrorSchema, error).message, MAX_ERROR_BYTES),
           },
     abort: row.phase === "ABORTED" ? { cause: truncateUtf8(row.abort_cause, MAX_ERROR_BYTES), principal: row.abort_principal } : undefined,

@@ -119,3 +119,25 @@ test.each([
 ])("the configuration is refused: %s", (_, wrong) => {
   expect(notificationsSchema.safeParse(wrong).success).toBe(false);
 });
+
+test("recipients and templates beyond the limits are left out, with a warning", () => {
+  const addresses = Array.from({ length: 60 }, (_, index) => `${index}@x.y`);
+  const others = addresses.map((address) => `other${address}`);
+  const error = { kind: "USER", code: "", message: "<".repeat(4_000) };
+  const notifications = [
+    notification("email", ["a".repeat(2_049), ...addresses], { template: "{{ error }}".repeat(5_000) }),
+    notification("pagerDuty", others),
+  ];
+  const omissions: string[] = [];
+  const execution = endedExecution({ notifications, error });
+  const short = { ...own, emailer: { ...own.emailer, body: "B" } };
+  const deliveries = planDeliveries(execution, short, (omission) => omissions.push(omission));
+  expect(deliveries.map(({ target }) => target)).toEqual([...addresses, ...others.slice(0, 40)]);
+  expect(new Set(deliveries.map(({ content }) => JSON.parse(content).html))).toEqual(new Set(["B"]));
+  expect(omissions).toEqual([
+    "21 recipients: at most 100, of 2048 bytes each, are notified",
+    "a template has more than 131072 characters when it is rendered: the configured one is used",
+  ]);
+  const long = { ...own, emailer: { ...own.emailer, body: "{{ error }}".repeat(100) } };
+  expect(() => planDeliveries(execution, long)).toThrow("a template has more than 131072 characters when it is rendered");
+});

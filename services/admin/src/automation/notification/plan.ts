@@ -3,7 +3,8 @@ import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { CompletedExecution } from "../model/completed-execution.js";
 import { phaseNames } from "../../executions/index.js";
 import type { NotificationsConfig, WebhookConfig } from "./config-schema.js";
-import { escapeHtml, escapeSlack, render } from "./render.js";
+import { escapeHtml, escapeSlack, render, RenderedTextError } from "./render.js";
+import { NOTIFICATION_LIMITS } from "../../registry/index.js";
 import { webhookEvent } from "./webhook-event.js";
 import type { Channel, Delivery } from "../store/deliveries.js";
 
@@ -29,26 +30,34 @@ function covers({ projects, domains }: WebhookConfig, { project, domain }: { rea
   return (projects.length === 0 || projects.includes(project)) && (domains.length === 0 || domains.includes(domain));
 }
 
+/** Receives a sentence about something that was left out. */
+export type Warn = (omission: string) => void;
+
 /**
  * Plans the messages about a completed execution. Each receiver gets one message per channel; if
- * several notifications name it, the first determines the content.
+ * several notifications name it, the first determines the content. Executions of earlier versions
+ * may exceed the limits of notifications: further recipients and too long templates are left out.
+ *
+ * @throws RenderedTextError when a configured template becomes too long.
  */
-export function planDeliveries(execution: CompletedExecution, config: PlanConfig): Delivery[] {
+export function planDeliveries(execution: CompletedExecution, config: PlanConfig, warn: Warn = () => undefined): Delivery[] {
   const planned = new Map<string, Delivery>();
   const add = (channel: Channel, target: string, content: () => string): void => {
     const key = `${channel} ${target}`;
     if (!planned.has(key)) planned.set(key, { messageId: messageIdOf(execution, key), channel, target, content: content() });
   };
+  const slack = once(() => slackBody(execution, config));
+  const event = once(() => webhookEvent(execution));
   const addWebhook = (target: string, kind: WebhookConfig["kind"]): void =>
-    kind === "slack" ? add("slack", target, () => slackBody(execution, config)) : add("webhook", target, () => webhookEvent(execution));
-  for (const { type, phases } of execution.notifications) {
-    if (type.case === undefined || !phases.includes(execution.phase)) continue;
-    for (const recipient of type.value.recipientsEmail) {
+    kind === "slack" ? add("slack", target, slack) : add("webhook", target, event);
+  for (const { type, recipients } of wantedNotifications(execution, warn)) {
+    // As in Flyte, Slack and PagerDuty are reached by mail.
+    const mail = once(() => mailContent(execution, { own: type.case === "email" ? type.value.template : "", config, warn }));
+    for (const recipient of recipients) {
       const name = webhookName(recipient);
       if (name !== undefined) addWebhook(recipient, findWebhook(config, name, execution)?.kind ?? "signed");
-      else if (type.case === "slack" && isUrl(recipient)) add("slack", recipient, () => slackBody(execution, config));
-      // As in Flyte, Slack and PagerDuty are reached by mail.
-      else add("email", recipient, () => mailContent(execution, type, config));
+      else if (type.case === "slack" && isUrl(recipient)) add("slack", recipient, slack);
+      else add("email", recipient, mail);
     }
   }
   const phase = phaseNames.workflowPhaseName(execution.phase);
@@ -57,6 +66,34 @@ export function planDeliveries(execution: CompletedExecution, config: PlanConfig
       addWebhook(WEBHOOK + webhook.name, webhook.kind);
   }
   return [...planned.values()];
+}
+
+interface WantedNotification {
+  readonly type: Notification["type"];
+  readonly recipients: readonly string[];
+}
+
+/** Returns the notifications of the execution's phase, with the recipients within the limits. */
+function wantedNotifications({ notifications, phase }: CompletedExecution, warn: Warn): readonly WantedNotification[] {
+  const { recipients: most, recipientBytes } = NOTIFICATION_LIMITS;
+  const wanted: WantedNotification[] = [];
+  let left: number = most;
+  let dropped = 0;
+  for (const { type, phases } of notifications) {
+    if (type.case === undefined || !phases.includes(phase)) continue;
+    const { recipientsEmail } = type.value;
+    const recipients = recipientsEmail.filter((each) => Buffer.byteLength(each) <= recipientBytes).slice(0, left);
+    left -= recipients.length;
+    dropped += recipientsEmail.length - recipients.length;
+    if (recipients.length > 0) wanted.push({ type, recipients });
+  }
+  if (dropped > 0) warn(`${dropped} recipients: at most ${most}, of ${recipientBytes} bytes each, are notified`);
+  return wanted;
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 /**
@@ -75,13 +112,29 @@ export interface MailContent {
   readonly html: string;
 }
 
-function mailContent(execution: CompletedExecution, type: Notification["type"], { emailer }: PlanConfig): string {
-  const own = type.case === "email" ? type.value.template : "";
-  const content: MailContent = {
-    subject: render(emailer.subject, execution),
-    html: render(own === "" ? emailer.body : own, execution, escapeHtml),
-  };
+interface MailTemplate {
+  /** Template of the notification; empty: the configured one. */
+  readonly own: string;
+  readonly config: PlanConfig;
+  readonly warn: Warn;
+}
+
+function mailContent(execution: CompletedExecution, { own, config: { emailer }, warn }: MailTemplate): string {
+  const html = ownBody(execution, own, warn) ?? render(emailer.body, execution, escapeHtml);
+  const content: MailContent = { subject: render(emailer.subject, execution), html };
   return JSON.stringify(content);
+}
+
+/** Renders the notification's own template; undefined when it has none or is too long. */
+function ownBody(execution: CompletedExecution, own: string, warn: Warn): string | undefined {
+  if (own === "") return undefined;
+  try {
+    return render(own, execution, escapeHtml);
+  } catch (error) {
+    if (!(error instanceof RenderedTextError)) throw error;
+    warn(`${error.message}: the configured one is used`);
+    return undefined;
+  }
 }
 
 function slackBody(execution: CompletedExecution, { slack }: PlanConfig): string {

@@ -23,13 +23,35 @@ const PLACEHOLDERS: Readonly<Record<string, (execution: CompletedExecution) => s
 };
 
 /**
+ * Maximum length of a rendered text. An error is many times as long as its placeholder, and each
+ * recipient gets a copy.
+ */
+const MAX_LENGTH = 131_072;
+
+/** A template becomes too long when it is rendered. */
+export class RenderedTextError extends Error {
+  override readonly name = "RenderedTextError";
+}
+
+/**
  * Renders a template: `{{ name }}` or `{{name}}`. As in Flyte, unknown placeholders stay unchanged.
  * Placeholders inside values are not replaced.
+ *
+ * @throws RenderedTextError when the text has more than 131,072 characters.
  */
 export function render(template: string, execution: CompletedExecution, escape: Escape = (text) => text): string {
+  let { length } = template;
+  const checkLength = (): void => {
+    if (length > MAX_LENGTH) throw new RenderedTextError(`a template has more than ${MAX_LENGTH} characters when it is rendered`);
+  };
+  checkLength();
   return template.replaceAll(/\{\{ ([a-z_.]+) \}\}|\{\{([a-z_.]+)\}\}/g, (whole, spaced?: string, close?: string) => {
     const name = spaced ?? close ?? "";
-    return Object.hasOwn(PLACEHOLDERS, name) ? escape(PLACEHOLDERS[name]?.(execution) ?? "") : whole;
+    if (!Object.hasOwn(PLACEHOLDERS, name)) return whole;
+    const value = escape(PLACEHOLDERS[name]?.(execution) ?? "");
+    length += value.length;
+    checkLength();
+    return value;
   });
 }
 

@@ -1,10 +1,10 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { RetentionConfig } from "./config-schema.js";
-import { effectivePolicy, policiesFor } from "../store/retention-policies.js";
+import { effectivePolicy, policiesFor, type Policy } from "../store/retention-policies.js";
 import { expiryQueries } from "../../executions/index.js";
 
 const DAY_SECONDS = 86_400;
-/** Unlimited retention, seconds. */
+/** Unlimited retention, seconds. Before now, it is still a time that PostgreSQL can store. */
 const FOREVER = 5e10;
 
 /**
@@ -19,10 +19,10 @@ export async function expiredExecutions(
 ): Promise<readonly expiryQueries.Expired[]> {
   const policies = await policiesFor(db, place);
   const general = effectivePolicy(policies, "");
-  const configured = config.keepDays === 0 ? FOREVER : config.keepDays * DAY_SECONDS;
-  const seconds = general === undefined ? configured : Number(general.keepSeconds ?? FOREVER);
+  const configured = config.keepDays === 0 ? FOREVER : Math.min(config.keepDays * DAY_SECONDS, FOREVER);
+  const seconds = general === undefined ? configured : retentionOf(general);
   const own = policies.filter(({ workflow }) => workflow !== "");
-  const retentions = own.map(({ keepSeconds }) => Number(keepSeconds ?? FOREVER));
+  const retentions = own.map(retentionOf);
   if (Math.min(seconds, ...retentions) >= FOREVER) return [];
   return expiryQueries.findExpired(db, {
     place,
@@ -32,4 +32,8 @@ export async function expiredExecutions(
     seconds,
     own: own.map(({ workflow }, index) => ({ workflow, seconds: retentions[index] ?? FOREVER })),
   });
+}
+
+function retentionOf({ keepSeconds }: Policy): number {
+  return Math.min(Number(keepSeconds ?? FOREVER), FOREVER);
 }

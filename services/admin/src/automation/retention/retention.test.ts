@@ -6,7 +6,8 @@ import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb"
 import { ExternalResourceInfoSchema, TaskExecutionMetadataSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { toBinary } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Metrics } from "@flyte-ts/telemetry";
+import type { Database } from "@flyte-ts/postgres";
+import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { workOnce } from "../../platform/work-queue/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
@@ -377,12 +378,49 @@ test("the most specific policy applies, and due executions are deleted as the pr
   expect((await retention.getRetentionPolicy({ project: "p", domain: "development" })).policy?.project).toBe("");
 });
 
+/** Longest duration of protobuf, s. */
+const LONGEST = 315_576_000_000n;
+
+test("the longest duration keeps executions forever, and the sweep and the preview apply the other policies", async () => {
+  const scope = { project: "a", domain: "development" };
+  await retention.setRetentionPolicy({ policy: { ...scope, keep: { seconds: LONGEST, nanos: 0 } } });
+  await retention.setRetentionPolicy({ policy: { ...scope, workflow: "short", keep: durationFromMs(1_000) } });
+  await retention.setRetentionPolicy({ policy: { project: "p", keep: durationFromMs(1_000) } });
+  const forever = await kept.make({ name: "forever", project: "a", age: 1e9 });
+  await kept.make({ name: "short", project: "a", workflow: "short", age: 10 });
+  await kept.make({ name: "other", age: 10 });
+  expect((await retention.previewRetention(scope)).deletions.map(({ id }) => id?.name)).toEqual(["short"]);
+  expect(await sweep(kept.deps())).toBe(2);
+  await finish();
+  expect(await kept.rows()).toEqual([forever]);
+});
+
+test("a project whose policies cannot be applied does not keep executions of others", async () => {
+  await retention.setRetentionPolicy({ policy: { keep: durationFromMs(1_000) } });
+  const broken = await kept.make({ name: "broken", project: "a", age: 10 });
+  await kept.make({ name: "other", age: 10 });
+  const failing = (error: Error): Database => ({
+    ...kept.db,
+    query: (query) => (query.values?.[0] === "a" ? Promise.reject(error) : kept.db.query(query)),
+  });
+  const errors: object[] = [];
+  const logger = { ...kept.deps().logger, info: () => undefined, error: (fields: object) => errors.push(fields) } as unknown as Logger;
+  expect(await sweep(kept.deps({ db: failing(new Error("out of range")), logger }))).toBe(1);
+  expect(errors).toEqual([{ project: "a", domain: "development", error: "Error: out of range" }]);
+  await finish();
+  expect(await kept.rows()).toEqual([broken]);
+  // An unavailable database ends the sweep, which is repeated.
+  const unavailable = Object.assign(new Error("lost"), { code: "ECONNRESET" });
+  await expect(sweep(kept.deps({ db: failing(unavailable) }))).rejects.toThrow("lost");
+});
+
 test.each([
   ["a workflow without a domain", { project: "p", workflow: "w" }],
   ["a project that does not exist", { project: "nosuch" }],
   ["a domain that does not exist", { project: "p", domain: "nosuch" }],
   ["no duration", { project: "p", keep: { seconds: 0n, nanos: 0 } }],
   ["a fraction of a second", { project: "p", keep: { seconds: 1n, nanos: 5 } }],
+  ["more than the longest duration", { project: "p", keep: { seconds: LONGEST + 1n, nanos: 0 } }],
 ])("a policy for %s is refused", async (_, policy) => {
   await expect(retention.setRetentionPolicy({ policy })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
 });

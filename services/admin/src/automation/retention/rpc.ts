@@ -25,6 +25,9 @@ import {
   setPolicy,
 } from "../store/retention-policies.js";
 
+/** Longest duration of protobuf, s. */
+const MAX_DURATION_S = 315_576_000_000n;
+
 type Deps = Pick<AutomationDeps, "db" | "config" | "clock">;
 
 /** Retention policies and the deletion of executions. */
@@ -138,12 +141,16 @@ function checkScope({ project, domain, workflow }: PolicyScope): void {
 
 function keepOf({ keep }: RetentionPolicy): bigint | undefined {
   if (keep === undefined) return undefined;
-  if (keep.seconds <= 0n || keep.nanos !== 0) throw invalidArgument("invalid value for keep: whole seconds, at least one");
+  if (keep.seconds <= 0n || keep.seconds > MAX_DURATION_S || keep.nanos !== 0)
+    throw invalidArgument(`invalid value for keep: whole seconds, from 1 to ${MAX_DURATION_S}`);
   return keep.seconds;
 }
 
 function policyMessage({ project, domain, workflow, keepSeconds }: Policy): MessageInitShape<typeof RetentionPolicySchema> {
-  return { project, domain, workflow, ...(keepSeconds !== undefined && { keep: { seconds: keepSeconds, nanos: 0 } }) };
+  if (keepSeconds === undefined) return { project, domain, workflow };
+  // JSON of a longer duration cannot be written: a setting, or a policy of an earlier version.
+  const seconds = keepSeconds < MAX_DURATION_S ? keepSeconds : MAX_DURATION_S;
+  return { project, domain, workflow, keep: { seconds, nanos: 0 } };
 }
 
 const idMessage = ({ project, domain, name }: executionIds.ExecutionName): MessageInitShape<typeof WorkflowExecutionIdentifierSchema> => ({

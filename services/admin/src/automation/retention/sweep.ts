@@ -1,3 +1,4 @@
+import { isUnavailable } from "@flyte-ts/postgres";
 import type { AutomationDeps } from "../deps.js";
 import { expiryQueries } from "../../executions/index.js";
 import { deleteAuditEntriesBefore } from "../../identity/index.js";
@@ -11,29 +12,40 @@ type Deps = Pick<AutomationDeps, "db" | "config" | "clock" | "logger">;
 const BATCH = 200;
 
 /**
- * Marks executions whose retention has expired, in all projects and domains. Returns the number of
- * marked trees.
+ * Marks executions whose retention has expired, in all projects and domains. Continues after a
+ * project whose policies cannot be applied. Returns the number of marked trees.
  */
-export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
+export async function sweep(deps: Deps): Promise<number> {
+  const { db, logger } = deps;
   let marked = 0;
   for (const place of await expiryQueries.listProjectDomains(db)) {
-    let after: expiryQueries.ExpiryCursor | undefined;
-    for (;;) {
-      const now = clock();
-      const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });
-      const plan = await planDeletions(
-        db,
-        due.map(({ id }) => id),
-      );
-      const beginsAt = new Date(now.getTime() + config.retention.graceSeconds * 1_000);
-      await markDeletions(db, plan.deletions, { at: now, beginsAt, byPolicy: true, requestedBy: "" });
-      marked += plan.deletions.length;
-      after = due.at(-1)?.after;
-      if (due.length < BATCH) break;
+    try {
+      marked += await sweepPlace(deps, place);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      logger.error({ ...place, error: String(error) }, "retention policies of a project cannot be applied");
     }
   }
   if (marked > 0) logger.info({ executions: marked }, "deleting executions by retention policy");
   return marked;
+}
+
+async function sweepPlace({ db, config, clock }: Deps, place: expiryQueries.ProjectDomain): Promise<number> {
+  let marked = 0;
+  let after: expiryQueries.ExpiryCursor | undefined;
+  for (;;) {
+    const now = clock();
+    const due = await expiredExecutions(db, config.retention, { place, now, limit: BATCH, after });
+    const plan = await planDeletions(
+      db,
+      due.map(({ id }) => id),
+    );
+    const beginsAt = new Date(now.getTime() + config.retention.graceSeconds * 1_000);
+    await markDeletions(db, plan.deletions, { at: now, beginsAt, byPolicy: true, requestedBy: "" });
+    marked += plan.deletions.length;
+    after = due.at(-1)?.after;
+    if (due.length < BATCH) return marked;
+  }
 }
 
 /** Deletes up to `limit` expired entries of the audit log. Returns their number. */

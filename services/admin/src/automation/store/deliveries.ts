@@ -15,14 +15,17 @@ export interface ClaimedDelivery extends Delivery, ClaimedRow {
   readonly retryingMs: number;
 }
 
+/** A message, and the execution that it is about. */
+export interface PlannedDelivery {
+  readonly execution: CompletedExecution;
+  readonly delivery: Delivery;
+}
+
 /**
  * Enqueues deliveries. Existing ones stay unchanged, so that each receiver is notified once of an
  * execution.
  */
-export async function insertDeliveries(
-  tx: Queryable,
-  planned: readonly { readonly execution: CompletedExecution; readonly delivery: Delivery }[],
-): Promise<void> {
+export async function insertDeliveries(tx: Queryable, planned: readonly PlannedDelivery[]): Promise<void> {
   if (planned.length === 0) return;
   const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => sanitizeText(value(each)));
   await tx.query({

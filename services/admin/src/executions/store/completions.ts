@@ -1,15 +1,26 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
-export async function claimCompletions(tx: Queryable, limit: number): Promise<readonly CompletedRow[]> {
+export interface CompletionLimits {
+  readonly limit: number;
+  /** Claims end with the execution that reaches this size of specs, closures and errors, bytes. */
+  readonly maxBytes: number;
+}
+
+export async function claimCompletions(tx: Queryable, { limit, maxBytes }: CompletionLimits): Promise<readonly CompletedRow[]> {
   const { rows } = await tx.query<CompletedRow>({
     name: "claim-completions",
-    text: `WITH taken AS MATERIALIZED (
+    text: `WITH due AS MATERIALIZED (
         SELECT execution_id FROM execution_ends ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
+      ), taken AS (
+        SELECT due.execution_id, coalesce(sum(octet_length(e.spec) + octet_length(e.closure) + coalesce(octet_length(e.error), 0))
+          OVER (ORDER BY e.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+        FROM due JOIN executions e ON e.id = due.execution_id
       ), gone AS (
-        DELETE FROM execution_ends d USING taken WHERE d.execution_id = taken.execution_id RETURNING d.execution_id
+        DELETE FROM execution_ends d USING taken WHERE d.execution_id = taken.execution_id AND taken.bytes_before < $2::bigint
+        RETURNING d.execution_id
       )
       SELECT ${completedColumns} FROM gone JOIN executions e ON e.id = gone.execution_id ORDER BY e.id`,
-    values: [limit],
+    values: [limit, maxBytes],
   });
   return rows;
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClientToken } from "@flyte-ts/auth";
@@ -357,6 +358,40 @@ describe("hostile requests to the issuer", () => {
   });
 });
 
+/** Sends a request whose target is not normalized, and returns its status. */
+function sendTarget(port: number | undefined, method: string, target: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const request = httpRequest({ host: "127.0.0.1", port, method, path: target, headers }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode));
+    });
+    request.once("error", reject).end(method === "POST" ? "client_id=flytectl&scope=all" : undefined);
+  });
+}
+
+test("other spellings of the endpoints store no state, whose number per address is limited", async () => {
+  const authorize = `client_id=flytectl&response_type=code&scope=all&redirect_uri=${encodeURIComponent(REDIRECT)}&code_challenge=${"c".repeat(43)}&code_challenge_method=S256`;
+  const stored = async () => (await database.db.query<{ n: number }>({ text: "SELECT count(*)::int AS n FROM issuer_state" })).rows[0]?.n;
+  const before = await stored();
+  for (const [method, target] of [
+    ["POST", "/oauth2/device_authorization/"],
+    ["POST", "/oauth2/DEVICE_AUTHORIZATION"],
+    ["POST", "/oauth2/device_authorization#x"],
+    ["POST", "/oauth2/device_authorization\\#x"],
+    ["POST", "/oauth2//device_authorization"],
+    ["POST", "/oauth2/device%5Fauthorization"],
+    ["POST", "/OAUTH2/device_authorization"],
+    ["GET", `/oauth2/authorize/?${authorize}`],
+    ["GET", `/oauth2/authorize/#?${authorize}`],
+    ["GET", `/oauth2/authorize/\\..?${authorize}#`],
+    ["GET", `/oauth2/Authorize?${authorize}`],
+  ] as const) {
+    const status = await sendTarget(admins[0]?.port, method, target);
+    expect([307, 404], target).toContain(status);
+  }
+  expect(await stored()).toBe(before);
+});
+
 test("sign-ins from one address are limited, and those of others continue", async () => {
   const [admin] = admins;
   const url = `http://127.0.0.1:${admin?.port}/oauth2/device_authorization`;
@@ -366,6 +401,7 @@ test("sign-ins from one address are limited, and those of others continue", asyn
   const refused = answers.at(-1) as Response;
   expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
   expect(await refused.json()).toMatchObject({ error: "temporarily_unavailable" });
+  expect(await sendTarget(admin?.port, "POST", url)).toBe(429);
   // Token requests are not limited, so that services and logged-in users continue.
   const basic = Buffer.from(`flytescheduler:${secretOf("flytescheduler").trim()}`).toString("base64");
   const form = { grant_type: "client_credentials", scope: "all" };

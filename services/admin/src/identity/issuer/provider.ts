@@ -24,6 +24,19 @@ const SESSION_COOKIE = "flyte_issuer_session";
 /** Cookies of the issuer's login session. */
 export const ISSUER_COOKIES: readonly string[] = [SESSION_COOKIE, `${SESSION_COOKIE}.sig`];
 
+/** Paths of the issuer. */
+export const ENDPOINTS = {
+  authorization: "/oauth2/authorize",
+  token: "/oauth2/token",
+  jwks: "/oauth2/jwks",
+  device_authorization: "/oauth2/device_authorization",
+  code_verification: "/oauth2/device",
+  revocation: "/oauth2/revoke",
+} as const;
+
+/** Prefix of the pages on which users sign in. */
+export const INTERACTION_PATH = "/oauth2/interaction/";
+
 /** Minimum interval between polls of the device flow, seconds. */
 const POLL_SECONDS = 5;
 
@@ -97,16 +110,8 @@ function configurationOf(
     },
     scopes: ["openid", "offline_access", "profile", "email", ...SCOPES.split(" ")],
     claims: { openid: ["sub", "groups"], profile: ["name", "preferred_username"], email: ["email"] },
-    routes: {
-      authorization: "/oauth2/authorize",
-      token: "/oauth2/token",
-      jwks: "/oauth2/jwks",
-      device_authorization: "/oauth2/device_authorization",
-      code_verification: "/oauth2/device",
-      revocation: "/oauth2/revoke",
-      end_session: "/oauth2/logout",
-    },
-    interactions: { url: (_, { uid }) => `/oauth2/interaction/${uid}` },
+    routes: ENDPOINTS,
+    interactions: { url: (_, { uid }) => `${INTERACTION_PATH}${uid}` },
     pkce: { required: () => true },
     features: {
       devInteractions: { enabled: false },

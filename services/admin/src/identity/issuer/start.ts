@@ -4,15 +4,15 @@ import type { Database } from "@flyte-ts/postgres";
 import type { HttpRoute } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Provider } from "oidc-provider";
-import { createLoginRateLimiter } from "./login-rate-limiter.js";
+import { createLoginRateLimiter, type LoginRateLimiter } from "./login-rate-limiter.js";
 import { putPublicClient, seedServices } from "../store/issuer-clients.js";
 import type { IssuerConfig } from "./config-schema.js";
 import { type IssuerKeys, loadKeys, publicKey } from "../store/issuer-keys.js";
 import { signInRoute } from "./sign-in.js";
-import { createOidcProvider } from "./provider.js";
+import { createOidcProvider, ENDPOINTS, INTERACTION_PATH } from "./provider.js";
 import { dropExpiredState } from "../store/issuer-state.js";
 import { createPasswordCheck } from "./password-check.js";
-import { createSourceOf } from "./request-source.js";
+import { createSourceOf, type SourceOf } from "./request-source.js";
 
 export interface BuiltInIssuer extends TokenProvider {
   readonly routes: readonly HttpRoute[];
@@ -72,23 +72,19 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   timer.unref();
 
   const sourceOf = createSourceOf(config.trustedProxies);
-  const rateLimiter = createLoginRateLimiter(clock);
-  const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const seconds = rateLimiter(request, sourceOf(request));
-    if (seconds !== undefined) return rejectTemporarily(response, seconds);
-    setForwardedHeaders(request, issuer);
+  const prepare = (request: IncomingMessage) => setForwardedHeaders(request, issuer);
+  const check = createPasswordCheck(db, clock);
+  const serve: Handle = (request, response, { path }) => {
+    // The library parses the target again, in another way: it gets the path that has been routed.
+    const [, ...query] = (request.url ?? "").split("?");
+    request.url = [path, ...query].join("?");
+    prepare(request);
     void provider.callback()(request, response);
   };
-  const check = createPasswordCheck(db, clock);
   return {
     routes: [
-      {
-        path: "/oauth2/interaction/",
-        public: true,
-        handle: signInRoute({ provider: () => provider, check, sourceOf, prepare: (request) => setForwardedHeaders(request, issuer) }),
-      },
-      { path: "/oauth2/", public: true, handle: pass },
-      { path: "/.well-known/openid-configuration", public: true, handle: pass },
+      { path: INTERACTION_PATH, public: true, handle: signInRoute({ provider: () => provider, check, sourceOf, prepare }) },
+      ...endpointRoutes(serve, limitLogins(serve, { sourceOf, limiter: createLoginRateLimiter(clock) })),
     ],
     metadata: async () => metadataOf(issuer),
     keys: createLocalJwks(async () => (await loadKeys(db, clock)).signing.map(publicKey), clock),
@@ -96,6 +92,34 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
       clearInterval(timer);
       await refreshing;
     },
+  };
+}
+
+type Handle = HttpRoute["handle"];
+
+/**
+ * Routes the endpoints by their exact paths. The library also serves other spellings of them, which
+ * would begin logins uncounted.
+ */
+function endpointRoutes(serve: Handle, begin: Handle): HttpRoute[] {
+  const { token, jwks, revocation, authorization, device_authorization: device, code_verification: verification } = ENDPOINTS;
+  const resume: Handle = (request, response, context) => {
+    if (/\/[\w-]+$/.test(context.path)) return serve(request, response, context);
+    response.writeHead(404).end();
+  };
+  return [
+    ...[token, jwks, revocation, "/.well-known/openid-configuration"].map((path) => ({ path, public: true, handle: serve })),
+    ...[authorization, device, verification].map((path) => ({ path, public: true, handle: begin })),
+    // Continues a login, named by the last part of the path.
+    ...[authorization, verification].map((path) => ({ path: `${path}/`, public: true, handle: resume })),
+  ];
+}
+
+function limitLogins(serve: Handle, { sourceOf, limiter }: { readonly sourceOf: SourceOf; readonly limiter: LoginRateLimiter }): Handle {
+  return (request, response, context) => {
+    const seconds = limiter(sourceOf(request));
+    if (seconds !== undefined) return rejectTemporarily(response, seconds);
+    return serve(request, response, context);
   };
 }
 
@@ -123,10 +147,10 @@ function setForwardedHeaders({ headers }: IncomingMessage, issuer: string): void
 function metadataOf(issuer: string): ProviderMetadata {
   return {
     issuer,
-    authorization_endpoint: `${issuer}/oauth2/authorize`,
-    token_endpoint: `${issuer}/oauth2/token`,
-    device_authorization_endpoint: `${issuer}/oauth2/device_authorization`,
-    jwks_uri: `${issuer}/oauth2/jwks`,
+    authorization_endpoint: issuer + ENDPOINTS.authorization,
+    token_endpoint: issuer + ENDPOINTS.token,
+    device_authorization_endpoint: issuer + ENDPOINTS.device_authorization,
+    jwks_uri: issuer + ENDPOINTS.jwks,
     response_types_supported: ["code"],
     scopes_supported: ["all", "offline"],
     grant_types_supported: ["authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code"],

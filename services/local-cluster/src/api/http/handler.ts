@@ -157,7 +157,9 @@ export function createHandler(options: HandlerOptions): Handler {
     const representation = representationOf(target.subresource === "log" ? undefined : request.headers.accept, query.get("includeObject"));
     switch (request.method) {
       case "GET": {
-        if (isWatch(query)) return watcher.serve({ target, query, representation, response });
+        // As in Kubernetes, subresources have no watches: one would show the whole object, which a
+        // caller with access to the subresource alone may not see.
+        if (target.subresource === undefined && isWatch(query)) return watcher.serve({ target, query, representation, response });
         const stored = context.store.get(storeKey(target));
         await context.store.durable(stored?.revision);
         if (stored === undefined) throw notFound(objectName(target));
