@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -18,10 +18,12 @@ export function findOnPath(name: string): string | undefined {
     .find(isExecutable);
 }
 
+/** False for an empty file: a power failure during an installation may leave one. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    const { size } = statSync(path);
+    return size > 0;
   } catch {
     return false;
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isExecutable } from "./cache-dir.js";
 import { replaceAtomically, createOnce } from "./create-once.js";
 
 let folder: string;
@@ -79,4 +80,13 @@ test("the wait for another process can be aborted", async () => {
   await expect(second).rejects.toThrow("aborted");
   making.resolve();
   await first;
+});
+
+test("an empty program, as a power failure leaves it, is created again", async () => {
+  const path = join(folder, "program");
+  writeFileSync(path, "", { mode: 0o755 });
+  const create = () => replaceAtomically(path, async (staged) => writeFileSync(staged, "#!/bin/sh", { mode: 0o755 }));
+  await createOnce(path, { exists: () => isExecutable(path), create });
+  expect(readFileSync(path, "utf8")).toBe("#!/bin/sh");
+  expect(isExecutable(path)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, renameSync, rmSync } from "node:fs";
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { withFileLock } from "./with-file-lock.js";
 
@@ -52,9 +52,20 @@ export async function replaceAtomically(path: string, create: (staged: string) =
   rmSync(staged, { recursive: true, force: true });
   try {
     await create(staged);
+    if (statSync(staged).isFile()) syncFile(staged);
     rmSync(path, { recursive: true, force: true });
     renameSync(staged, path);
   } finally {
     rmSync(staged, { recursive: true, force: true });
+  }
+}
+
+/** Writes a file to the disk: otherwise its name may outlive a power failure, and its content not. */
+function syncFile(path: string): void {
+  const fd = openSync(path, "r+");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

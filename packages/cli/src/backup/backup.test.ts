@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { backupCommand, restoreCommand } from "./command.js";
 import { clustersOf, databasesOf } from "./config.js";
 import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
@@ -62,24 +62,60 @@ test("a truncated manifest is rejected", () => {
 test("a rejected resource and an unreadable file end the restore", async () => {
   const refused = Promise.withResolvers<void>();
   // The second namespace is created after the first workflow has been refused.
+  const cluster = await startApi((text, answer) => {
+    if (isWorkflow(text)) {
+      answer(403, { kind: "Status", code: 403, reason: "Forbidden", message: "workflows are refused" });
+      return refused.resolve();
+    }
+    const made = () => answer(201, { metadata: {} });
+    if (text.includes('"second"')) void refused.promise.then(() => setTimeout(made, 50));
+    else made();
+  });
+  const file = join(folder, "workflows.jsonl.gz");
+  const content = gzipSync([line("first"), line("second")].join("\n"));
+  writeFileSync(file, content);
+  await expect(importWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
+  writeFileSync(file, content.subarray(0, 20));
+  await expect(importWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
+  await expect(importWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
+});
+
+test("line separators of Unicode in a workflow do not end its line", async () => {
+  const created: unknown[] = [];
+  const cluster = await startApi((text, answer) => {
+    if (isWorkflow(text)) created.push(JSON.parse(text).spec);
+    answer(201, { metadata: {} });
+  });
+  const file = join(folder, "separators.jsonl.gz");
+  const spec = { inputs: "a\u2028b\u2029c\u0085d" };
+  writeFileSync(file, gzipSync(`${line("first", spec)}\n${line("second", { inputs: "é".repeat(100_000) })}\n`));
+  expect(await importWorkflows(cluster, file)).toEqual({ created: 2, existing: 0 });
+  expect(created).toEqual(expect.arrayContaining([spec, { inputs: "é".repeat(100_000) }]));
+});
+
+const line = (namespace: string, spec: object = {}) => JSON.stringify({ kind: "FlyteWorkflow", metadata: { namespace, name: "e" }, spec });
+const isWorkflow = (text: string) => text.includes('"kind":"FlyteWorkflow"') && !text.includes("CustomResourceDefinition");
+
+/** Starts an API server that passes the bodies of creations to `create`, until the test has ended. */
+async function startApi(
+  create: (text: string, answer: (status: number, body: object) => unknown) => unknown,
+): Promise<{ name: string; kubeconfig: string }> {
   const api = createServer((request, response: ServerResponse) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    let text = "";
-    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       if (request.method !== "POST") return answer(200, { metadata: {}, items: [] });
-      if (text.includes('"kind":"FlyteWorkflow"') && !text.includes("CustomResourceDefinition")) {
-        answer(403, { kind: "Status", code: 403, reason: "Forbidden", message: "workflows are refused" });
-        return refused.resolve();
-      }
-      const made = () => answer(201, { metadata: {} });
-      if (text.includes('"second"')) void refused.promise.then(() => setTimeout(made, 50));
-      else made();
+      return create(Buffer.concat(chunks).toString("utf8"), answer);
     });
   });
   await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
-  const kubeconfig = join(folder, "kubeconfig");
+  onTestFinished(() => {
+    api.closeAllConnections();
+    api.close();
+  });
+  const kubeconfig = join(folder, `kubeconfig-${(api.address() as AddressInfo).port}`);
   const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
   writeFileSync(
     kubeconfig,
@@ -90,18 +126,5 @@ test("a rejected resource and an unreadable file end the restore", async () => {
       "current-context": "x",
     }),
   );
-  const file = join(folder, "workflows.jsonl.gz");
-  const line = (namespace: string) => JSON.stringify({ kind: "FlyteWorkflow", metadata: { namespace, name: "e" } });
-  const content = gzipSync([line("first"), line("second")].join("\n"));
-  try {
-    writeFileSync(file, content);
-    const cluster = { name: "local", kubeconfig };
-    await expect(importWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
-    writeFileSync(file, content.subarray(0, 20));
-    await expect(importWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
-    await expect(importWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
-  } finally {
-    api.closeAllConnections();
-    api.close();
-  }
-});
+  return { name: "local", kubeconfig };
+}

@@ -1,5 +1,4 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -105,10 +104,28 @@ async function* readGzipLines(file: string): AsyncGenerator<string> {
   // A failure of the pipeline also ends `text`, where the loop below reports it.
   pipeline(createReadStream(file), text).catch(() => undefined);
   try {
-    yield* createInterface({ input: text });
+    yield* splitLines(text);
   } catch (cause) {
     throw new BackupError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
   }
+}
+
+/**
+ * Splits bytes at line feeds alone. Node's readline splits at U+2028 and U+2029 too, which JSON
+ * may contain.
+ */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      yield Buffer.concat([...rest, chunk.subarray(start, end)]).toString("utf8");
+      rest = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest).toString("utf8");
 }
 
 export function stripServerFields(workflow: KubeObject): KubeObject {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { FLYTE_DEFINITION, FLYTE_PATH, type TestCluster, testCluster, workflow } from "../../cluster.fixture.js";
 import { show } from "../../object/model.js";
+import { ObjectStore } from "../../store/object-store.js";
 
 let k: TestCluster;
 const CM = "/api/v1/namespaces/default/configmaps";
@@ -147,4 +148,15 @@ test("a change of a large object is delivered completely to watchers, and reduce
   expect(last.object).toMatchObject({ spec: { nodes }, status: expected });
   await k.restart();
   expect((await k.call("GET", `${FLYTE_PATH}/large`)).body).toEqual(last.object);
+});
+
+test("a watch that overflows while it replays history ends, and follows no further changes", async () => {
+  const first = await create("far-behind");
+  for (let i = 0; i < 72; i++)
+    expect((await k.call("PATCH", `${CM}/far-behind`, { ...merge, body: { data: { a: `${i}`.padEnd(1 << 20, "x") } } })).status).toBe(200);
+  const subscribe = vi.spyOn(ObjectStore.prototype, "subscribe");
+  const watching = k.watch(`${CM}?watch=true&resourceVersion=${show(first.metadata.resourceVersion)}`);
+  await expect(watching.ended).rejects.toThrow("terminated");
+  expect(subscribe).not.toHaveBeenCalled();
+  subscribe.mockRestore();
 });

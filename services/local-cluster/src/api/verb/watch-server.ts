@@ -91,7 +91,10 @@ export class WatchServer {
       unsubscribe = store.subscribe(target.type.storage, deliver);
       await store.durable(from);
       if (!this.#open.has(close)) return;
-      for (const stored of initial) send(`{"type":"ADDED","object":${this.#encode(stored, target.type, representation)}}\n`);
+      for (const stored of initial) {
+        send(`{"type":"ADDED","object":${this.#encode(stored, target.type, representation)}}\n`);
+        if (!this.#open.has(close)) return;
+      }
       if (start.initialEnd) bookmark(true);
     } else {
       from = start.revision;
@@ -102,9 +105,14 @@ export class WatchServer {
         close();
         return;
       }
-      for (const event of known.events) deliver(event);
+      for (const event of known.events) {
+        deliver(event);
+        // A client that is far behind overflows the buffer: its watch has ended.
+        if (!this.#open.has(close)) return;
+      }
       unsubscribe = store.subscribe(target.type.storage, deliver);
     }
+    if (!this.#open.has(close)) return;
     if (query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1")
       timers.push(setInterval(() => bookmark(false), BOOKMARK_INTERVAL_MS));
     timers.push(

@@ -67,18 +67,29 @@ export class LogGrowthRecorder {
     this.#seen = readTimes(run).at(-1)?.end ?? 0;
   }
 
-  /** Records growth, and rotates a log that exceeds the limit to `log.1`. */
+  /**
+   * Records growth, and rotates a log that exceeds the limit to `log.1`. On a full disk the times
+   * of lines, and what a rotation would keep, are lost: the pod goes on.
+   */
   sample(now: number): void {
     const size = logSize(this.#run);
     if (size > this.#maxBytes) {
-      copyFileSync(logFile(this.#run), `${logFile(this.#run)}.1`);
-      truncateSync(logFile(this.#run), 0);
-      writeFileSync(logTimesFile(this.#run), "");
+      attempt(() => copyFileSync(logFile(this.#run), `${logFile(this.#run)}.1`));
+      attempt(() => truncateSync(logFile(this.#run), 0));
+      attempt(() => writeFileSync(logTimesFile(this.#run), ""));
       this.#seen = 0;
     } else if (size !== this.#seen) {
-      appendFileSync(logTimesFile(this.#run), `${size} ${now}\n`);
+      attempt(() => appendFileSync(logTimesFile(this.#run), `${size} ${now}\n`));
       this.#seen = size;
     }
+  }
+}
+
+function attempt(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // Tried again with the next growth.
   }
 }
 
