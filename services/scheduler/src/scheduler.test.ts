@@ -185,3 +185,21 @@ test("a schedule without a watermark is started anew, and a reactivated one coun
   const { rows } = await db.query<{ activated_at: Date }>({ text: "SELECT activated_at FROM progress WHERE name = 'lost'" });
   expect(rows[0]?.activated_at.getTime()).toBe(again);
 });
+
+test.each([
+  ["was recorded by a clock that was a day ahead", 86_400_000],
+  ["is lost to a restored database of admin", -1_000],
+])("a schedule runs though its activation is earlier than one that %s", async (_, aheadMs) => {
+  await replica();
+  const name = `back-${aheadMs}`;
+  activate(name, { ...everySecond, activatedAt: timestampFromMs(Date.now() + aheadMs) });
+  const recorded = async () => {
+    const { rows } = await db.query<{ activated_at: Date }>({ text: "SELECT activated_at FROM progress WHERE name = $1", values: [name] });
+    return rows[0]?.activated_at.getTime();
+  };
+  await expect.poll(recorded, { timeout: 15_000 }).toBeDefined();
+  const corrected = Date.now() - 3_000;
+  activate(name, { ...everySecond, activatedAt: timestampFromMs(corrected) });
+  await expect.poll(recorded, { timeout: 15_000 }).toBe(corrected);
+  await expect.poll(() => timesOf(name).at(-1) ?? 0, { timeout: 15_000 }).toBeGreaterThan(Date.now());
+});

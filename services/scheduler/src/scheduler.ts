@@ -5,7 +5,7 @@ import type { SchedulerConfig } from "./config.js";
 import { type Backoff, backoffDelay, DelayQueue, type Time, TokenBucket } from "@flyte-ts/async";
 import { type ScheduleAction, nextAction } from "./next-action.js";
 import type { RunOutcome, SchedulerMetrics, Operation } from "./metrics.js";
-import type { WatermarkStore } from "./watermark-store.js";
+import type { Watermark, WatermarkStore } from "./watermark-store.js";
 import { type Schedule, scheduleName } from "./schedule.js";
 
 export interface SchedulerDeps {
@@ -45,6 +45,8 @@ interface Entry {
   leasePolls: number;
   /** The rate limiter's delay for a missed run has passed. */
   rateLimitCleared: boolean;
+  /** Recorded activation that is later than the schedule's; undefined when they agree. */
+  laterActivation: number | undefined;
   removed: boolean;
 }
 
@@ -115,7 +117,9 @@ export class Scheduler {
       const list = await admin.listIfChanged(this.#revision);
       if (list !== undefined) {
         await this.#replaceSchedules(list.schedules);
-        this.#revision = list.revision;
+        // A schedule that disagrees with its progress needs the next list, though it has not changed.
+        const disagrees = [...this.#entries.values()].some(({ laterActivation }) => laterActivation !== undefined);
+        this.#revision = disagrees ? undefined : list.revision;
       }
       this.#listedAt = clock.elapsed();
     } catch (error) {
@@ -133,18 +137,18 @@ export class Scheduler {
 
   async #replaceSchedules(schedules: readonly Schedule[]): Promise<void> {
     const { clock, watermarks, logger } = this.deps;
-    const changed = schedules.filter((schedule) => !isSame(this.#entries.get(schedule.key)?.schedule, schedule));
-    const known = changed.length === 0 ? new Map<string, never>() : await watermarks.ensureRows(changed);
     const before = this.#entries;
+    const changed = schedules.filter((schedule) => !isCurrent(before.get(schedule.key), schedule));
+    await this.#adoptActivations(changed);
+    const known = changed.length === 0 ? new Map<string, Watermark>() : await watermarks.ensureRows(changed);
     const after = new Map<string, Entry>();
     for (const schedule of schedules) {
       const kept = before.get(schedule.key);
-      if (kept !== undefined && isSame(kept.schedule, schedule)) {
+      if (kept !== undefined && isCurrent(kept, schedule)) {
         after.set(schedule.key, kept);
         continue;
       }
-      const watermark = known.get(schedule.key)?.watermark ?? schedule.activatedAt;
-      const entry: Entry = { schedule, watermark, due: undefined, failures: 0, leasePolls: 0, rateLimitCleared: false, removed: false };
+      const entry = entryOf(schedule, known.get(schedule.key));
       after.set(schedule.key, entry);
       this.#queue.set(entry, 0);
     }
@@ -158,6 +162,26 @@ export class Scheduler {
     if (this.#prunedAt !== undefined && clock.elapsed() - this.#prunedAt < PRUNE_EVERY_MS) return;
     await watermarks.prune(schedules, RETENTION_DAYS);
     this.#prunedAt = clock.elapsed();
+  }
+
+  /**
+   * Makes admin's activation the recorded one where a second list still has an earlier one: the
+   * clock was set back, or admin's database restored. One list may be older than the record, which
+   * another replica has made from a newer list.
+   */
+  async #adoptActivations(schedules: readonly Schedule[]): Promise<void> {
+    const { clock, logger, watermarks } = this.deps;
+    for (const schedule of schedules) {
+      const entry = this.#entries.get(schedule.key);
+      if (entry?.laterActivation === undefined || entry.schedule.activatedAt !== schedule.activatedAt) continue;
+      const recorded = { activatedAt: entry.laterActivation, now: clock.now() };
+      await watermarks.adoptActivation(schedule, recorded);
+      const times = { activatedAt: new Date(schedule.activatedAt).toISOString(), recorded: new Date(recorded.activatedAt).toISOString() };
+      logger.warn(
+        { launchPlan: scheduleName(schedule.launchPlan), ...times },
+        "the recorded activation of a schedule is later than admin's; admin's applies",
+      );
+    }
   }
 
   /** Starts due runs and schedules the next wake-up. */
@@ -248,7 +272,9 @@ export class Scheduler {
       throw new Error("the schedule's progress was deleted");
     }
     if (there.activatedAt !== entry.schedule.activatedAt) {
-      // The next list should contain the recorded activation.
+      // The next list contains the recorded activation, or confirms that it no longer counts.
+      entry.laterActivation = there.activatedAt;
+      this.#revision = undefined;
       throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin has another`);
     }
     if (there.watermark !== entry.watermark) {
@@ -309,6 +335,26 @@ export class Scheduler {
 /** Token bucket whose burst is the number of permits of one second. */
 function permitsOfASecond(perSecond: number): TokenBucket {
   return new TokenBucket({ burst: Math.max(perSecond, 1), intervalMs: 1_000 / perSecond });
+}
+
+function entryOf(schedule: Schedule, known: Watermark | undefined): Entry {
+  const { activatedAt } = schedule;
+  const recorded = known?.activatedAt ?? activatedAt;
+  return {
+    schedule,
+    watermark: known?.watermark ?? activatedAt,
+    due: undefined,
+    failures: 0,
+    leasePolls: 0,
+    rateLimitCleared: false,
+    laterActivation: recorded > activatedAt ? recorded : undefined,
+    removed: false,
+  };
+}
+
+/** True when the entry agrees with admin and with the recorded progress. */
+function isCurrent(entry: Entry | undefined, schedule: Schedule): boolean {
+  return entry?.laterActivation === undefined && isSame(entry?.schedule, schedule);
 }
 
 /** A version's expression never changes, but other fields may. */

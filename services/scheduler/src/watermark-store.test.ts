@@ -45,6 +45,21 @@ describe.each(Object.keys(stores))("in %s", (kind) => {
     expect(await replica.acquireLease(a, 3_000_000)).toMatchObject({ acquired: false });
   });
 
+  test("an earlier activation is adopted with the runs that are done, or from itself after a watermark in the future", async () => {
+    const [a, b] = [known("adopted", 3_000_000), known("ahead", 9_000_000)];
+    const replica = store();
+    await replica.ensureRows([a, b]);
+    await replica.advance(a, 4_000_000);
+    const [early, earlyB] = [known("adopted", 2_000_000), known("ahead", 2_000_000)];
+    await replica.adoptActivation(early, { activatedAt: 1, now: 5_000_000 });
+    expect((await replica.ensureRows([a])).get(a.key)).toMatchObject({ activatedAt: 3_000_000 });
+    await replica.adoptActivation(early, { activatedAt: 3_000_000, now: 5_000_000 });
+    await replica.adoptActivation(earlyB, { activatedAt: 9_000_000, now: 5_000_000 });
+    const rows = await replica.ensureRows([early, earlyB]);
+    expect(rows.get(a.key)).toMatchObject({ activatedAt: 2_000_000, watermark: 4_000_000 });
+    expect(rows.get(b.key)).toMatchObject({ activatedAt: 2_000_000, watermark: 2_000_000 });
+  });
+
   test("a watermark never goes back", async () => {
     const a = known("back");
     const replica = store();

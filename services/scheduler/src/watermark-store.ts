@@ -26,6 +26,11 @@ export interface WatermarkStore {
    * Registers the schedules, from their activation on, and returns the progress of each by its key.
    */
   ensureRows(schedules: readonly Known[]): Promise<ReadonlyMap<string, Watermark>>;
+  /**
+   * Replaces a recorded activation by the schedule's earlier one, unless it has changed meanwhile.
+   * Runs that are done stay done; a watermark in the future is none.
+   */
+  adoptActivation(schedule: Known, recorded: { readonly activatedAt: number; readonly now: number }): Promise<void>;
   /** Claims the start of the run after `watermark`. The holder of a claim may claim again. */
   acquireLease(schedule: Known, watermark: number): Promise<LeaseResult>;
   /**
@@ -67,6 +72,15 @@ export function createWatermarkStore({ db, replica, claimMs }: { db: Database; r
         values: ids,
       });
       return new Map(rows.map((row) => [scheduleKey(row), watermarkOf(row)]));
+    },
+
+    async adoptActivation({ launchPlan, activatedAt }, recorded) {
+      await db.query({
+        text: `UPDATE progress SET activated_at = $5, claimed_by = NULL, claimed_until = NULL, updated_at = now(),
+            done_through = CASE WHEN done_through > $7 THEN $5 ELSE greatest(done_through, $5) END
+          WHERE ${ROW} AND activated_at = $6`,
+        values: [...idOf(launchPlan), new Date(activatedAt), new Date(recorded.activatedAt), new Date(recorded.now)],
+      });
     },
 
     async acquireLease({ launchPlan, activatedAt }, watermark) {

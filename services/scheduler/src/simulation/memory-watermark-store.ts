@@ -35,6 +35,13 @@ export function memoryWatermarkStore(
       }
       return found;
     },
+    async adoptActivation({ launchPlan, activatedAt }, recorded) {
+      const row = rows.get(scheduleKey(launchPlan));
+      if (row === undefined || row.activatedAt !== recorded.activatedAt) return;
+      row.watermark = row.watermark > recorded.now ? activatedAt : Math.max(row.watermark, activatedAt);
+      row.activatedAt = activatedAt;
+      row.leaseOwner = undefined;
+    },
     async acquireLease({ launchPlan, activatedAt }, watermark) {
       const row = rows.get(scheduleKey(launchPlan));
       if (row === undefined) return { acquired: false, watermark: undefined };
