@@ -58,6 +58,15 @@ test("a failed stop is repeated at the next event", async () => {
   expect(done).toEqual(["delete west p-d/e"]);
 });
 
+test("an orphan with the name of an earlier one is stopped too, if an execution of that name had a row in between", async () => {
+  const { done, orphans } = world();
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
+  orphans.forget(execution);
+  expect([orphans.isEmpty, orphans.isOrphan(execution)]).toEqual([true, false]);
+  await orphans.handleEvent(eventWith(Phase.RUNNING));
+  expect(done).toEqual(["delete west p-d/e", "delete west p-d/e"]);
+});
+
 test("unknown executions are kept if configured", async () => {
   const { done, orphans } = world("keep");
   await orphans.handleEvent(eventWith(Phase.RUNNING));

@@ -17,9 +17,10 @@ const CAPACITY = 10_000;
 /**
  * Deletes orphans: executions that a data plane reports and the database lacks. A row is committed
  * before its resource is created, so they occur only when the database is older than the data
- * plane: it was restored from a backup, or a standby without the last commits took over. Users can
- * neither see nor abort them, so admin deletes their resources, which stops them, and acknowledges
- * their ends, which releases the resources.
+ * plane (it was restored from a backup, or a standby without the last commits took over), or when
+ * the row was deleted while the data plane was away. Users can neither see nor abort them, so admin
+ * deletes their resources, which stops them, and acknowledges their ends, which releases the
+ * resources.
  */
 export class OrphanTracker {
   readonly #known = new BoundedSet<string>(CAPACITY);
@@ -29,6 +30,16 @@ export class OrphanTracker {
   /** True for a detected orphan. */
   isOrphan(execution: executionIds.ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
+  }
+
+  /** True when no orphan is known. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  /** Removes an execution that has a row: its name was used again after the orphan's end. */
+  forget(execution: executionIds.ExecutionName): void {
+    this.#known.delete(keyOf(execution));
   }
 
   /**

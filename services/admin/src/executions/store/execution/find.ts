@@ -120,6 +120,16 @@ export async function findExecutionIds(
   return rows;
 }
 
+/** Filters row ids to those without a row. */
+export async function findMissingIds(db: Queryable, ids: readonly bigint[]): Promise<readonly bigint[]> {
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "find-missing-executions",
+    text: "SELECT given.id FROM unnest($1::bigint[]) AS given (id) WHERE NOT EXISTS (SELECT FROM executions e WHERE e.id = given.id)",
+    values: [bigintArray(ids)],
+  });
+  return rows.map(({ id }) => id);
+}
+
 export async function loadPlacements(db: Queryable, executionIds: readonly bigint[]): Promise<readonly PlacedExecution[]> {
   const { rows } = await db.query<{
     id: bigint;
