@@ -10,6 +10,7 @@ const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecut
   name: "e",
   rowId: 1n,
   cluster: "",
+  acceptedAt: new Date(0),
   staleMs: 6e4,
   hasPendingLaunch: false,
   hasPendingAbort: false,

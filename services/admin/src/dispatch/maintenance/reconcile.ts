@@ -1,7 +1,6 @@
 import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { KubeObject } from "@flyte-ts/kubernetes";
-import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL } from "@flyte-ts/workflow-crd";
+import { TERMINATED, TERMINATION_STATUS_LABEL } from "@flyte-ts/workflow-crd";
 import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
@@ -15,7 +14,7 @@ import {
 } from "../../executions/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import { completeAttempts, completeNodes } from "../../events/index.js";
-import { findCluster, type LaunchKube } from "../../clusters/index.js";
+import { findCluster, getOwnResource, type LaunchKube } from "../../clusters/index.js";
 import { forceTerminate } from "./force-abort.js";
 import { failedUpdate, findResourceEnd } from "./resource-end.js";
 
@@ -87,10 +86,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
-  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
-    namespace,
-    name: execution.name,
-  });
+  const object = await getOwnResource(cluster.kube, { namespace, owner: execution });
   const resource = object && {
     status: object.status ?? { phase: 0 },
     deleting: object.metadata.deletionTimestamp !== undefined,

@@ -2,12 +2,19 @@ import { BoundedSet } from "@flyte-ts/async";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { EventsDeps } from "../deps.js";
-import { type DeletingCluster, findCluster } from "../../clusters/index.js";
+import {
+  type DeletingCluster,
+  deleteFoundResource,
+  type ExecutionResource,
+  findCluster,
+  hasIdOf,
+  isOwnResource,
+} from "../../clusters/index.js";
 import { namespaceOf } from "../../platform/index.js";
-import { publishTerminalAck, type executionIds } from "../../executions/index.js";
+import { executionStates, publishTerminalAck, type executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
-export interface OrphanDeps extends Pick<EventsDeps, "bus" | "clock" | "config" | "logger"> {
+export interface OrphanDeps extends Pick<EventsDeps, "db" | "bus" | "clock" | "config" | "logger"> {
   readonly clusters: readonly DeletingCluster[];
 }
 
@@ -57,13 +64,26 @@ export class OrphanTracker {
     const cluster = findCluster(clusters, item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
-    logger.warn(about, "orphaned execution: it runs in a data plane but is not in the database; stopping it");
     try {
-      await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
+      const found = await cluster?.kube.get<ExecutionResource>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name });
+      if (cluster === undefined || found === undefined || !hasIdOf(found, execution)) return;
+      if (await this.#hasRow(found, execution)) return this.forget(execution);
+      logger.warn(about, "orphaned execution: it runs in a data plane but is not in the database; stopping it");
+      await deleteFoundResource(cluster.kube, found);
     } catch (error) {
       this.#known.delete(keyOf(execution));
       logger.warn({ ...about, error: String(error) }, "cannot delete the orphaned resource; the next event retries");
     }
+  }
+
+  /**
+   * True when the execution of the resource has a row, because its name was used again since the
+   * event. A row is committed before its resource is created: it is read after the resource.
+   */
+  async #hasRow(resource: ExecutionResource, execution: executionIds.ExecutionName): Promise<boolean> {
+    const row = await executionStates.findExecutionState(this.deps.db, execution);
+    if (row === undefined) return false;
+    return isOwnResource(resource, { ...execution, acceptedAt: new Date(Number(row.state.acceptedAt / 1_000_000n)) });
   }
 }
 

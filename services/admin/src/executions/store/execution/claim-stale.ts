@@ -1,4 +1,5 @@
 import { type ExecutionName } from "../../model/identifier.js";
+import { dateOfNanos } from "../common-columns.js";
 import { workflowPhaseOf } from "../../model/phase-name.js";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
@@ -8,6 +9,7 @@ export interface StaleExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly cluster: string;
+  readonly acceptedAt: Date;
   /** Time since its last event, ms. */
   readonly staleMs: number;
   readonly hasPendingLaunch: boolean;
@@ -21,6 +23,7 @@ interface Row {
   execution_name: string;
   phase: string;
   cluster: string;
+  accepted_ns: bigint;
   stale_ms: number;
   has_pending_launch: boolean;
   has_pending_abort: boolean;
@@ -40,7 +43,7 @@ export async function claimStale(
           AND (checked_at IS NULL OR checked_at <= now() - $1 * interval '1 millisecond')
         ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
       ) stale WHERE e.id = stale.id
-      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster,
+      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster, e.accepted_ns,
         (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS stale_ms,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS has_pending_launch,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS has_pending_abort`,
@@ -53,6 +56,7 @@ export async function claimStale(
     name: row.execution_name,
     phase: workflowPhaseOf(row.phase),
     cluster: row.cluster,
+    acceptedAt: dateOfNanos(row.accepted_ns),
     staleMs: row.stale_ms,
     hasPendingLaunch: row.has_pending_launch,
     hasPendingAbort: row.has_pending_abort,

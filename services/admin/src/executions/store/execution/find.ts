@@ -1,5 +1,6 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
+import { dateOfNanos } from "../common-columns.js";
 import { nameArrays } from "../name-arrays.js";
 
 /** @throws RpcError NOT_FOUND. */
@@ -137,9 +138,10 @@ export async function loadPlacements(db: Queryable, executionIds: readonly bigin
     execution_domain: string;
     execution_name: string;
     cluster: string;
+    accepted_ns: bigint;
   }>({
     name: "places-of-executions",
-    text: "SELECT id, execution_project, execution_domain, execution_name, cluster FROM executions WHERE id = ANY($1::bigint[])",
+    text: "SELECT id, execution_project, execution_domain, execution_name, cluster, accepted_ns FROM executions WHERE id = ANY($1::bigint[])",
     values: [bigintArray(executionIds)],
   });
   return rows.map((row) => ({
@@ -148,6 +150,7 @@ export async function loadPlacements(db: Queryable, executionIds: readonly bigin
     domain: row.execution_domain,
     name: row.execution_name,
     cluster: row.cluster,
+    acceptedAt: dateOfNanos(row.accepted_ns),
   }));
 }
 
@@ -220,4 +223,5 @@ export const executionColumns = [
 export interface PlacedExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly cluster: string;
+  readonly acceptedAt: Date;
 }
