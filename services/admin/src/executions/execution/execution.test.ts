@@ -305,11 +305,46 @@ describe("repair", () => {
     await admin.createExecution(request("lostoutputs"));
     await succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
     await reconcileStale(deps(), now);
-    expect(await phaseOf("lostoutputs")).not.toBe("FAILED");
     await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour', checked_at = NULL" });
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("lostoutputs")).not.toBe("FAILED");
+    await db.query({ text: "UPDATE executions SET missing_since = now() - interval '11 minutes', checked_at = NULL" });
     await reconcileStale(deps(), now);
     const { closure } = await admin.getExecution({ id: key("lostoutputs") });
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "OutputsLost" } } });
+  });
+
+  test("fails a running execution only when its resource was missing at each check for ten minutes", async () => {
+    await admin.createExecution(request("missing"));
+    const running = { executionId: key("missing"), phase: Phase.RUNNING, occurredAt: timestampFromMs(Date.now()) };
+    await admin.createWorkflowEvent({ event: running });
+    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour'; TRUNCATE execution_outbox" });
+    const elapse = () =>
+      db.query({ text: "UPDATE executions SET checked_at = NULL, missing_since = missing_since - interval '11 minutes'" });
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("missing")).toBe("RUNNING");
+    await place("missing", { phase: WorkflowPhase.Running });
+    await elapse();
+    await reconcileStale(deps(), now);
+    kube.objects.clear();
+    await elapse();
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("missing")).toBe("RUNNING");
+    await elapse();
+    await reconcileStale(deps(), now);
+    const { closure } = await admin.getExecution({ id: key("missing") });
+    expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "ResourceVanished" } } });
+  });
+
+  test("counts the absence of a resource anew after an event of its execution", async () => {
+    await admin.createExecution(request("reports"));
+    const report = (phase: Phase) =>
+      admin.createWorkflowEvent({ event: { executionId: key("reports"), phase, occurredAt: timestampFromMs(Date.now()) } });
+    await report(Phase.QUEUED);
+    await report(Phase.RUNNING);
+    await db.query({ text: "UPDATE executions SET missing_since = now() - interval '1 hour'; TRUNCATE execution_outbox" });
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("reports")).toBe("RUNNING");
   });
 
   test("completes an abort whose resource no longer exists", async () => {

@@ -10,8 +10,11 @@ export interface StaleExecution extends ExecutionName {
   readonly phase: WorkflowExecution_Phase;
   readonly cluster: string;
   readonly acceptedAt: Date;
-  /** Time since its last event, ms. */
-  readonly staleMs: number;
+  /**
+   * Time since which every check has missed something of it, ms; undefined when the last one has
+   * not, or an event has come since.
+   */
+  readonly missingMs: number | undefined;
   readonly hasPendingLaunch: boolean;
   readonly hasPendingAbort: boolean;
 }
@@ -24,7 +27,7 @@ interface Row {
   phase: string;
   cluster: string;
   accepted_ns: bigint;
-  stale_ms: number;
+  missing_ms: number | null;
   has_pending_launch: boolean;
   has_pending_abort: boolean;
 }
@@ -44,7 +47,7 @@ export async function claimStale(
         ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
       ) stale WHERE e.id = stale.id
       RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster, e.accepted_ns,
-        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS stale_ms,
+        CASE WHEN e.missing_since > e.updated_at THEN (extract(epoch FROM now() - e.missing_since) * 1000)::float8 END AS missing_ms,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS has_pending_launch,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS has_pending_abort`,
     values: [staleMs, limit],
@@ -57,8 +60,18 @@ export async function claimStale(
     phase: workflowPhaseOf(row.phase),
     cluster: row.cluster,
     acceptedAt: dateOfNanos(row.accepted_ns),
-    staleMs: row.stale_ms,
+    missingMs: row.missing_ms ?? undefined,
     hasPendingLaunch: row.has_pending_launch,
     hasPendingAbort: row.has_pending_abort,
   }));
+}
+
+/** Stores that a check has missed the resource of an execution, or outputs of it. */
+export async function noteMissing(db: Queryable, rowId: bigint): Promise<void> {
+  await db.query({ name: "note-missing", text: "UPDATE executions SET missing_since = now() WHERE id = $1", values: [rowId] });
+}
+
+/** Stores that a check has found what earlier ones have missed. */
+export async function noteFound(db: Queryable, rowId: bigint): Promise<void> {
+  await db.query({ name: "note-found", text: "UPDATE executions SET missing_since = NULL WHERE id = $1", values: [rowId] });
 }
