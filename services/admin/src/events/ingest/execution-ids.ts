@@ -14,6 +14,7 @@ interface KnownExecution {
   readonly cluster: string;
   /** `namespace/name` of the execution's resource. */
   readonly workflowKey: string;
+  readonly acceptedSecond: bigint;
 }
 
 /** Execution and sender of an event. */
@@ -21,6 +22,7 @@ export interface Reported {
   readonly execution: executionIds.ExecutionName;
   readonly cluster?: string | undefined;
   readonly workflowKey?: string | undefined;
+  readonly acceptedSecond?: bigint | undefined;
 }
 
 /**
@@ -36,8 +38,8 @@ export class ExecutionIds {
 
   /**
    * Returns the id of each event's execution, in order; undefined where the execution does not
-   * exist (yet), "foreign" where another data plane or another resource than the execution's sent
-   * the event.
+   * exist (yet), or the resource of a deleted one of its name sent the event; "foreign" where
+   * another data plane or another resource than the execution's sent it.
    */
   async resolve(db: Queryable, reported: readonly Reported[]): Promise<readonly (bigint | "foreign" | undefined)[]> {
     const keys = reported.map(({ execution }) => keyOf(execution));
@@ -47,9 +49,9 @@ export class ExecutionIds {
       const known = this.#known.get(keys[index] as string);
       return known === undefined || !isOwnCluster(known, cluster);
     });
-    return reported.map(({ cluster, workflowKey }, index) => {
+    return reported.map(({ cluster, workflowKey, acceptedSecond }, index) => {
       const known = this.#known.get(keys[index] as string);
-      if (known === undefined) return undefined;
+      if (known === undefined || (acceptedSecond !== undefined && acceptedSecond !== known.acceptedSecond)) return undefined;
       const isOwn = isOwnCluster(known, cluster) && (workflowKey === undefined || workflowKey === known.workflowKey);
       return isOwn ? known.id : "foreign";
     });
@@ -71,8 +73,9 @@ export class ExecutionIds {
     const names = new Map(reported.filter(isChosen).map(({ execution }) => [keyOf(execution), execution]));
     if (names.size === 0) return;
     for (const row of await executionQueries.findExecutionIds(db, [...names.values()])) {
-      const { id, cluster, project, domain, name } = row;
-      this.#known.set(keyOf(row), { id, cluster, workflowKey: `${namespaceOf(this.namespaceTemplate, project, domain)}/${name}` });
+      const { id, cluster, project, domain, name, acceptedSecond } = row;
+      const workflowKey = `${namespaceOf(this.namespaceTemplate, project, domain)}/${name}`;
+      this.#known.set(keyOf(row), { id, cluster, workflowKey, acceptedSecond });
     }
   }
 }

@@ -305,6 +305,20 @@ describe("ingest", () => {
     expect(rows).toEqual([]);
   });
 
+  test("does not record what the resource of a deleted execution reports for a later one of the same name", async () => {
+    const { record } = recorder();
+    const reported = (data: Uint8Array, acceptedMs: number) =>
+      execution(toBinary(ExecutionEventSchema, { ...fromBinary(ExecutionEventSchema, data), acceptedAt: timestampFromMs(acceptedMs) }));
+    const batch = (acceptedMs: number) => [
+      reported(workflow(2, Workflow.SUCCEEDED), acceptedMs),
+      reported(node(1, Node.SUCCEEDED), acceptedMs),
+    ];
+    expect(await record(batch(5_000))).toEqual({ outcomes: ["unknown", "unknown"], ended: [], changed: [] });
+    expect(await recorded()).toMatchObject({ executions: [{ phase: "UNDEFINED" }], nodes: [] });
+    // Resources have whole seconds.
+    expect((await record(batch(0))).outcomes).toEqual(["recorded", "recorded"]);
+  });
+
   test("answers a repeated end of a deleted execution as that of an unknown one", async () => {
     const { record } = recorder();
     const end = execution(workflow(2, Workflow.SUCCEEDED));

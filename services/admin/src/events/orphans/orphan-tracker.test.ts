@@ -92,6 +92,16 @@ test("a resource is not deleted when its execution has a row since the event, on
   expect(done).toEqual(["delete west p-d/e u1"]);
 });
 
+test("a late end is not confirmed to the resource of a later execution of the same name, to its own it is", async () => {
+  const { done, state, orphans } = world();
+  state.row = Date.parse("2026-01-01T00:00:00.700Z");
+  await orphans.handleEvent(eventWith(Phase.SUCCEEDED));
+  expect(done).toEqual([]);
+  state.row = Date.parse("2026-01-02T00:00:00Z");
+  await orphans.handleEvent(eventWith(Phase.SUCCEEDED));
+  expect(done).toEqual(["recorded p-d/e SUCCEEDED"]);
+});
+
 test("unknown executions are kept if configured", async () => {
   const { done, orphans } = world("keep");
   await orphans.handleEvent(eventWith(Phase.RUNNING));

@@ -57,32 +57,33 @@ export class OrphanTracker {
     const { config, logger, clusters } = this.deps;
     const { execution } = item;
     if (config.orphans.action === "keep") return;
-    const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
-    if (ended) return publishTerminalAck(this.deps, execution, item.fact.phase);
-    if (this.isOrphan(execution)) return;
-    this.#known.add(keyOf(execution));
+    const end = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase) ? item.fact.phase : undefined;
+    if (end === undefined && this.isOrphan(execution)) return;
+    if (end === undefined) this.#known.add(keyOf(execution));
     const cluster = findCluster(clusters, item.cluster ?? "");
     const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
     const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
     try {
       const found = await cluster?.kube.get<ExecutionResource>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name });
-      if (cluster === undefined || found === undefined || !hasIdOf(found, execution)) return;
+      if (found !== undefined && !hasIdOf(found, execution)) return;
       if (await this.#hasRow(found, execution)) return this.forget(execution);
+      if (end !== undefined) return publishTerminalAck(this.deps, execution, end);
+      if (cluster === undefined || found === undefined) return;
       logger.warn(about, "orphaned execution: it runs in a data plane but is not in the database; stopping it");
       await deleteFoundResource(cluster.kube, found);
     } catch (error) {
-      this.#known.delete(keyOf(execution));
-      logger.warn({ ...about, error: String(error) }, "cannot delete the orphaned resource; the next event retries");
+      this.forget(execution);
+      logger.warn({ ...about, error: String(error) }, "an orphaned execution cannot be stopped or confirmed; the next event retries");
     }
   }
 
   /**
-   * True when the execution of the resource has a row, because its name was used again since the
-   * event. A row is committed before its resource is created: it is read after the resource.
+   * True when the name has a row, because it was used again, unless the resource is of an earlier
+   * execution. A row is committed before its resource is created: it is read after the resource.
    */
-  async #hasRow(resource: ExecutionResource, execution: executionIds.ExecutionName): Promise<boolean> {
+  async #hasRow(resource: ExecutionResource | undefined, execution: executionIds.ExecutionName): Promise<boolean> {
     const row = await executionStates.findExecutionState(this.deps.db, execution);
-    if (row === undefined) return false;
+    if (row === undefined || resource === undefined) return row !== undefined;
     return isOwnResource(resource, { ...execution, acceptedAt: new Date(Number(row.state.acceptedAt / 1_000_000n)) });
   }
 }

@@ -106,14 +106,19 @@ export async function findExecutionRequest(
   return rows[0];
 }
 
-/** Finds the row ids and clusters of executions by name. */
-export async function findExecutionIds(
-  db: Queryable,
-  names: readonly ExecutionName[],
-): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
-  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
+export interface FoundExecution extends ExecutionName {
+  readonly id: bigint;
+  readonly cluster: string;
+  /** Second of its acceptance, as in its resource. */
+  readonly acceptedSecond: bigint;
+}
+
+/** Finds executions by name. */
+export async function findExecutionIds(db: Queryable, names: readonly ExecutionName[]): Promise<readonly FoundExecution[]> {
+  const { rows } = await db.query<FoundExecution>({
     name: "find-execution-ids",
-    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
+    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name,
+        e.accepted_ns / 1000000000 AS "acceptedSecond"
       FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
       JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
     values: nameArrays(names),
