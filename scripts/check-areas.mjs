@@ -47,6 +47,7 @@ const TABLES = {
     "execution_ends",
     "execution_deletions",
     "kept_raw_outputs",
+    "deleted_executions",
     "execution_node_tables",
     "node_executions",
     "task_executions",

@@ -16,6 +16,10 @@ describe.skipIf(await kubernetesSkipReason())("a real Kubernetes API", () => {
         metadata,
       );
       expect(await client.get(NAMESPACES, { name: "missing", minResourceVersion: notOlderThan })).toBeUndefined();
+      expect(await client.delete(NAMESPACES, { name: "missing" })).toBe(false);
+      // Its answer is a text that a proxy could send, too.
+      const unserved = { group: "flyte.lyft.com", version: "v1alpha1", plural: "flyteworkflows", namespaced: true };
+      await expect(client.get(unserved, { namespace: "default", name: "missing" })).rejects.toMatchObject({ status: 404 });
       await kubernetes.restart();
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();

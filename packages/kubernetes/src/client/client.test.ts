@@ -62,6 +62,26 @@ describe("against a stub server", () => {
     expect(connections).toBeLessThanOrEqual(1);
   });
 
+  const status = (details?: object) =>
+    JSON.stringify({ kind: "Status", status: "Failure", reason: "NotFound", message: "not found", code: 404, details });
+  test("an object is missing only if the API server says so of this object", async () => {
+    answer = (response) => response.writeHead(404).end(status({ name: "a", kind: "namespaces" }));
+    expect(await client.get(NAMESPACES, { name: "a" })).toBeUndefined();
+    expect(await client.delete(NAMESPACES, { name: "a" })).toBe(false);
+  });
+
+  test.each([
+    ["a proxy", "<html>no such route</html>"],
+    ["an API server without the type, as text", "404 page not found"],
+    ["an API server without the type, as a Status", status({})],
+    ["an API server without the type, as a Status without details", status()],
+  ])("a 404 of %s is an error, not the absence of an object", async (_, body) => {
+    answer = (response) => response.writeHead(404).end(body);
+    for (const call of [client.get(NAMESPACES, { name: "a" }), client.delete(NAMESPACES, { name: "a" })]) {
+      await expect(call).rejects.toMatchObject({ name: "KubeError", status: 404 });
+    }
+  });
+
   const calls: readonly { readonly what: string; readonly call: () => Promise<unknown> }[] = [
     { what: "get", call: () => client.get(NAMESPACES, { name: "a" }) },
     { what: "list", call: () => client.list(NAMESPACES) },

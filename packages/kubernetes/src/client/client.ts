@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { type ApiAccess, type AccessOptions, loadAccess } from "./access.js";
 import type { ApplyOptions, KubeApplier } from "./applier.js";
-import { KubeError } from "./errors.js";
+import { isObjectMissing, KubeError } from "./errors.js";
 import { createHttpAgent, type HttpAgent, sendRequest } from "./http-agent.js";
 import { type KubeList, type KubeObject, PODS, type ResourceRef, resourcePath } from "./resources.js";
 
@@ -86,6 +86,10 @@ export interface PatchOptions extends ObjectName {
 
 /** The verbs of the Kubernetes API. Every method rejects with KubeError. */
 export interface KubeClient {
+  /**
+   * Resolves to undefined when the object does not exist. Any other 404, such as that of a proxy or
+   * of a server without the type, is an error.
+   */
   get<T extends KubeObject>(ref: ResourceRef, options: GetOptions): Promise<T | undefined>;
   list<T extends KubeObject>(ref: ResourceRef, options?: ListOptions): Promise<KubeList<T>>;
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, options?: CreateOptions): Promise<T>;
@@ -93,7 +97,7 @@ export interface KubeClient {
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
   /** JSON merge patch (RFC 7386); a `metadata.resourceVersion` in the body makes it conditional. */
   mergePatch<T extends KubeObject>(ref: ResourceRef, patch: PatchOptions): Promise<T>;
-  /** Resolves to false when the object does not exist. */
+  /** Resolves to false when the object does not exist, as `get` does to undefined. */
   delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
   /** Streams events after the resourceVersion, until the server or the signal ends the stream. */
   watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>>;
@@ -187,7 +191,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     try {
       return await this.#call<T>("GET", resourcePath(ref, namespace, name) + query, { accept: metadataOnly ? METADATA_TYPE : JSON_TYPE });
     } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return undefined;
+      if (isObjectMissing(error, name)) return undefined;
       throw error;
     }
   }
@@ -265,7 +269,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
       await this.#call("DELETE", resourcePath(ref, namespace, name), { body });
       return true;
     } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return false;
+      if (isObjectMissing(error, name)) return false;
       throw error;
     }
   }
@@ -375,7 +379,7 @@ async function* readBody(operation: string, { body }: Dispatcher.ResponseData): 
 
 async function errorFromResponse(operation: string, response: Dispatcher.ResponseData): Promise<KubeError> {
   const text = await response.body.text().catch(() => "");
-  let status: { message?: string; reason?: string; details?: { retryAfterSeconds?: number } } = {};
+  let status: { message?: string; reason?: string; details?: { name?: string; retryAfterSeconds?: number } } = {};
   try {
     status = JSON.parse(text) as typeof status;
   } catch {
@@ -386,6 +390,7 @@ async function errorFromResponse(operation: string, response: Dispatcher.Respons
   return new KubeError(status.message || `${operation}: HTTP ${response.statusCode}`, {
     status: response.statusCode,
     reason: status.reason ?? "",
+    objectName: status.details?.name,
     retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,
   });
 }

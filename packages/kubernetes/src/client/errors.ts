@@ -1,3 +1,11 @@
+export interface KubeErrorOptions {
+  readonly status: number;
+  readonly reason?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly objectName?: string | undefined;
+  readonly cause?: unknown;
+}
+
 /** An error response of the API server, or no response (status 0). */
 export class KubeError extends Error {
   override readonly name = "KubeError";
@@ -7,18 +15,28 @@ export class KubeError extends Error {
   readonly reason: string;
   /** Delay that the server asked for, ms, if any. */
   readonly retryAfterMs: number | undefined;
+  /** Name of the object that the Status object is about, if any. */
+  readonly objectName: string | undefined;
 
-  constructor(message: string, options: { status: number; reason?: string; retryAfterMs?: number | undefined; cause?: unknown }) {
+  constructor(message: string, options: KubeErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.status = options.status;
     this.reason = options.reason ?? "";
     this.retryAfterMs = options.retryAfterMs;
+    this.objectName = options.objectName;
   }
 }
 
 const hasStatus = (error: unknown, status: number) => error instanceof KubeError && error.status === status;
 
+/**
+ * True for any 404, also of a proxy without a route or of a server without the type: the client
+ * itself returns the absence of an object.
+ */
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
+/** True when the API server itself has answered that this object does not exist. */
+export const isObjectMissing = (error: unknown, name: string): boolean =>
+  isNotFound(error) && (error as KubeError).reason === "NotFound" && (error as KubeError).objectName === name;
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 /** The object to create exists already. */
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason === "AlreadyExists";

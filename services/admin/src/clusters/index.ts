@@ -5,6 +5,17 @@ export { apiFailureReason, ClusterUnhealthyError, watchClusters } from "./health
 export { clusterMetrics, countProbes } from "./health/metrics.js";
 export { clusterStatus } from "./health/status.js";
 export { type Cluster, type DeletingCluster, findCluster, type LaunchKube } from "./kube/cluster.js";
+export {
+  deleteFoundResource,
+  deleteOwnResource,
+  type ExecutionResource,
+  getOwnResource,
+  hasIdOf,
+  isOwnResource,
+  type ResourceOwner,
+  type ResourcePlace,
+  resourceOwnerText,
+} from "./kube/execution-resource.js";
 export { classifyCreateError } from "./kube/create-outcome.js";
 export { clusterUnavailable, RetryableLaunchError } from "./health/launch-error.js";
 export { chooseCluster, poolOf } from "./placement/choose-cluster.js";

@@ -36,13 +36,18 @@ export type DecodedEvent = EventPayload & {
   readonly cluster?: string | undefined;
   /** `namespace/name` of the reporting resource; undefined for builds that do not send it. */
   readonly workflowKey?: string | undefined;
+  /**
+   * Second in which the execution of the reporting resource was accepted; undefined for plugin
+   * services and for builds that do not send it.
+   */
+  readonly acceptedSecond?: bigint | undefined;
 };
 
 /**
  * Outcome of an item.
  * - `recorded`: it is stored, now or before.
  * - `waits`: its parent row (the node, or the ends of an execution's nodes) is not stored yet.
- * - `unknown`: the execution does not exist, or not yet.
+ * - `unknown`: the execution does not exist (any more), or not yet.
  * - `unrecordable`: the database permanently rejects it.
  * - `foreign`: the reporting data plane or resource is not the execution's.
  */

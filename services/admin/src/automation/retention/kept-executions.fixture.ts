@@ -102,6 +102,13 @@ export class KeptExecutions {
       ],
     });
     const id = rows[0]?.id ?? 0n;
+    await this.makeParts(id, cached);
+    if (withBlobs) for (const uri of this.blobsOf({ project, domain, name })) await this.blobs.put(uri, new Uint8Array([1]));
+    return id;
+  }
+
+  /** Creates one node, one attempt and its event. */
+  async makeParts(id: bigint, cached = false): Promise<void> {
     await this.db.query({
       name: "make-kept-parts",
       text: `WITH node AS (INSERT INTO node_executions (execution_id, node_id, revision, phase, phase_order, first_ns, first_order, started_order, updated_ns,
@@ -112,8 +119,6 @@ export class KeptExecutions {
         INSERT INTO task_execution_events (task_execution_id, event_order, event) SELECT id, 1, '' FROM attempt`,
       values: [id, cached ? "CACHE_POPULATED" : "CACHE_DISABLED"],
     });
-    if (withBlobs) for (const uri of this.blobsOf({ project, domain, name })) await this.blobs.put(uri, new Uint8Array([1]));
-    return id;
   }
 
   blobsOf({ project = "p", domain = "development", name }: Pick<Made, "project" | "domain" | "name">): readonly string[] {
@@ -152,7 +157,7 @@ export class KeptExecutions {
 
   async clear(): Promise<void> {
     await this.db.query({
-      text: "TRUNCATE executions, node_executions, task_executions, task_execution_events, retention_policies, audit_log, kept_raw_outputs CASCADE",
+      text: "TRUNCATE executions, node_executions, task_executions, task_execution_events, retention_policies, audit_log, kept_raw_outputs, deleted_executions CASCADE",
     });
   }
 

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
+import type { DeleteOptions, ObjectName } from "@flyte-ts/kubernetes";
 import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
@@ -46,25 +47,34 @@ async function finish(): Promise<void> {
   while ((await workOnce(createDeletionHandler(kept.deps()), 10)) > 0);
 }
 
-test("the resource of a deleted execution is deleted from its data plane, and a data plane that fails does not keep the execution", async () => {
+test("the own resource of a deleted execution is deleted from its data plane, and a data plane that fails does not keep the execution", async () => {
   await kept.make({ name: "e1" });
   await kept.make({ name: "e2" });
+  await kept.make({ name: "e3" });
   const deleted: string[] = [];
+  const acceptedAt = kept.now.toISOString();
+  const projectOf = (name: string) => (name === "e3" ? "another" : "p");
   const cluster = {
     name: "",
     weight: 1,
     kube: {
-      delete: (_: unknown, { namespace, name }: { readonly namespace?: string | undefined; readonly name: string }) => {
-        deleted.push(`${namespace}/${name}`);
+      get: (async (_: unknown, { namespace, name }: ObjectName) => ({
+        metadata: { namespace, name, uid: `uid of ${name}` },
+        executionId: { project: projectOf(name), domain: "development", name },
+        acceptedAt,
+      })) as never,
+      delete: (_: unknown, { namespace, name, uid }: DeleteOptions) => {
+        deleted.push(`${namespace}/${name} ${uid}`);
         return name === "e2" ? Promise.reject(new Error("no such host")) : Promise.resolve(true);
       },
     },
   };
   await remove("e1");
   await remove("e2");
+  await remove("e3");
   later(61);
   while ((await workOnce(createDeletionHandler(kept.deps({ clusters: [cluster] })), 10)) > 0);
-  expect(deleted.toSorted()).toEqual(["p-development/e1", "p-development/e2"]);
+  expect(deleted.toSorted()).toEqual(["p-development/e1 uid of e1", "p-development/e2 uid of e2"]);
   expect(await kept.rows()).toEqual([]);
 });
 

@@ -4,10 +4,12 @@ import { taskFailures } from "@flyte-ts/postgres";
 import { startWorker } from "../../platform/index.js";
 import type { AutomationDeps } from "../deps.js";
 import { createDeletionHandler } from "./deletion/deletion-handler.js";
+import { deleteLateRows } from "./deletion/delete-late-rows.js";
 import { retentionMetrics } from "./deletion/metrics.js";
 import { sweep, pruneAuditLog } from "./sweep.js";
 
 const PRUNE_EVERY_MS = 60_000;
+const LATE_ROWS_EVERY_MS = 60_000;
 
 /** Applies retention policies and processes deletions. Any number of replicas share the work. */
 export function startRetention(deps: AutomationDeps): Closeable {
@@ -28,6 +30,16 @@ export function startRetention(deps: AutomationDeps): Closeable {
       failures,
     ),
     startWorker(deps, createDeletionHandler({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
+    startPeriodic(
+      {
+        name: "late rows of deleted executions",
+        intervalMs: LATE_ROWS_EVERY_MS,
+        batchSize: 1_000,
+        run: (limit) => deleteLateRows(deps, limit),
+        errorMessage: "rows written after the deletion of their execution could not be deleted; retrying",
+      },
+      failures,
+    ),
     startPeriodic(
       {
         name: "pruning of the audit log",

@@ -16,7 +16,7 @@ export interface Cluster {
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 /** A data plane whose resources are deleted. */
-export type DeletingCluster = Pick<Cluster, "name"> & { readonly kube: Pick<LaunchKube, "delete"> };
+export type DeletingCluster = Pick<Cluster, "name"> & { readonly kube: Pick<LaunchKube, "get" | "delete"> };
 
 /**
  * Finds the data plane of an execution: by name, or the only one. A data plane without a configured

@@ -5,11 +5,19 @@ import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError
 import { foldWorkflow, nanosOfDate, nextWorkflowSeq } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
 import { admissionError, updateExecutionState, wakeParentNodes, type launchables, type executionIds } from "../../executions/index.js";
-import { classifyCreateError, clusterUnavailable, ensureNamespace, type LaunchKube, RetryableLaunchError } from "../../clusters/index.js";
+import {
+  classifyCreateError,
+  clusterUnavailable,
+  deleteOwnResource,
+  ensureNamespace,
+  type LaunchKube,
+  RetryableLaunchError,
+} from "../../clusters/index.js";
 import { type ClosureBlobCache, ClosureStoreError } from "./closure-blob-cache.js";
 import type { ClosureCache } from "./closure-cache.js";
 import { forceTerminate } from "../maintenance/force-abort.js";
 import type { LaunchRate } from "./launch-rate.js";
+import { resolveNameConflict } from "./name-conflict.js";
 import { buildFlyteWorkflow } from "./build-resource.js";
 
 export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" | "clock" | "logger"> {
@@ -21,10 +29,11 @@ export interface LaunchDeps extends Pick<DispatchDeps, "db" | "bus" | "config" |
 }
 
 /**
- * Creates the resource of an execution in its data plane. Idempotent: an existing resource is the
- * same.
+ * Creates the resource of an execution in its data plane. Idempotent: a resource that an earlier
+ * attempt created stays.
  *
- * @throws RetryableLaunchError when the data plane or the blob store is unavailable.
+ * @throws RetryableLaunchError when the data plane or the blob store is unavailable, or a resource
+ *   of an ended execution of the same name still exists.
  */
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: launchables.LaunchableExecution): Promise<void> {
   // Already terminal or aborting before the launch: no resource is needed.
@@ -62,8 +71,10 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
     const outcome = classifyCreateError(error);
     const reason = error instanceof Error ? error.message : String(error);
     switch (outcome) {
-      case "exists":
-        return;
+      case "exists": {
+        const conflict = await resolveNameConflict(deps, kube, { namespace, owner: execution });
+        return conflict.kind === "own" ? undefined : failExecution(deps, execution, conflict.reason);
+      }
       case "rejected":
         return failExecution(deps, execution, reason);
       case "namespace-missing":
@@ -101,7 +112,7 @@ export async function abortInCluster(
   if (isTerminalWorkflowEvent(execution.phase) && !execution.abortForced) return;
   let deleted: boolean;
   try {
-    deleted = await kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
+    deleted = await deleteOwnResource(kube, { namespace, owner: execution });
   } catch (error) {
     throw clusterUnavailable(error);
   }

@@ -1,4 +1,4 @@
-import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
+import { type DeleteOptions, KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
 import type { LaunchKube } from "../../clusters/kube/cluster.js";
 
 /** A data plane that only stores objects; it can be unavailable, and it can reject them. */
@@ -6,6 +6,7 @@ export class MemoryKube implements LaunchKube {
   readonly objects = new Map<string, KubeObject & Record<string, unknown>>();
   readonly namespaces = new Set<string>();
   creates = 0;
+  #uids = 0;
   down = false;
   refuse: ((object: KubeObject) => KubeError | undefined) | undefined;
 
@@ -22,7 +23,9 @@ export class MemoryKube implements LaunchKube {
     if (refusal !== undefined) throw refusal;
     if (!this.namespaces.has(namespace)) throw new KubeError("no namespace", { status: 404, reason: "NotFound" });
     if (this.objects.has(`${namespace}/${name}`)) throw new KubeError("", { status: 409, reason: "AlreadyExists" });
-    this.objects.set(`${namespace}/${name}`, structuredClone(object) as KubeObject & Record<string, unknown>);
+    const created = structuredClone(object) as KubeObject & Record<string, unknown>;
+    created.metadata.uid = `uid-${++this.#uids}`;
+    this.objects.set(`${namespace}/${name}`, created);
     return object as T;
   }
 
@@ -31,11 +34,14 @@ export class MemoryKube implements LaunchKube {
     return this.objects.get(`${namespace}/${name}`) as T | undefined;
   }
 
-  async delete(_: ResourceRef, { namespace, name }: ObjectName): Promise<boolean> {
+  async delete(_: ResourceRef, { namespace, name, uid }: DeleteOptions): Promise<boolean> {
     this.#answer();
     const object = this.objects.get(`${namespace}/${name}`);
-    if (object !== undefined) object.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
-    return object !== undefined;
+    if (object === undefined) return false;
+    if (uid !== undefined && object.metadata.uid !== uid) throw new KubeError("the UID differs", { status: 409, reason: "Conflict" });
+    if ((object.metadata.finalizers ?? []).length === 0) this.objects.delete(`${namespace}/${name}`);
+    else object.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+    return true;
   }
 
   #answer(): void {

@@ -19,7 +19,7 @@ import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "@flyte-ts/execu
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { offloadNames } from "../../events/offload-names.js";
-import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
+import { bareExecution, bareResourceIdentity } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { ExecutionIds } from "../../events/ingest/execution-ids.js";
 import type { DecodedEvent } from "../../events/decoded-event.js";
@@ -129,7 +129,7 @@ describe("ends without an event", () => {
     await record(node("n0-1-a", Node.RUNNING, { parentNodeMetadata: { nodeId: "n0" }, retryGroup: "1" }), task("n0-1-a", Task.RUNNING));
     await record(workflow(Workflow.FAILED));
     const nodeStatus = { n0: { phase: NodePhase.Succeeded, attempts: 1 }, n1: { phase: NodePhase.Failed } };
-    kube.objects.set(`p-d/${name}`, { metadata: { name }, status: { phase: WorkflowPhase.Failed, nodeStatus } });
+    kube.objects.set(`p-d/${name}`, { ...bareResourceIdentity(executionId()), status: { phase: WorkflowPhase.Failed, nodeStatus } });
     await settle();
     expect(await seen()).toEqual({ n0: "SUCCEEDED", n1: "FAILED" });
     const { nodeExecutions } = await served.admin.listNodeExecutions({
@@ -151,7 +151,7 @@ describe("ends without an event", () => {
       skippedArm: { phase: NodePhase.Skipped, parentNode: "small" },
     };
     const status = { phase: WorkflowPhase.Failed, dataDir: "s3://b/e", nodeStatus };
-    kube.objects.set(`p-d/${name}`, { metadata: { name }, status });
+    kube.objects.set(`p-d/${name}`, { ...bareResourceIdentity(executionId()), status });
     await record(node("bad", Node.RUNNING), workflow(Workflow.FAILED));
     const present = { head: async (uri: string) => (uri === "s3://b/e/large/data/0/outputs.pb" ? { size: 1 } : undefined) };
     const deps = { db, blobs: present as unknown as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
@@ -184,7 +184,7 @@ describe("ends without an event", () => {
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
     kube.down = false;
     kube.objects.set(`p-d/${name}`, {
-      metadata: { name },
+      ...bareResourceIdentity(executionId()),
       status: { phase: WorkflowPhase.Success, nodeStatus: { n0: { phase: NodePhase.Succeeded } } },
     });
     const { outcomes, ended } = await recordBatch(batch, [end]);

@@ -10,7 +10,8 @@ const row = (phase: Workflow, change: Partial<StaleExecution> = {}): StaleExecut
   name: "e",
   rowId: 1n,
   cluster: "",
-  staleMs: 6e4,
+  acceptedAt: new Date(0),
+  missingMs: undefined,
   hasPendingLaunch: false,
   hasPendingAbort: false,
   phase,
@@ -25,9 +26,10 @@ test("an execution without a resource is launched, aborted or reported as vanish
   expect(kind(row(Workflow.UNDEFINED, { hasPendingLaunch: true }))).toBe("nothing");
   expect(kind(row(Workflow.ABORTING))).toBe("aborted");
   expect(kind(row(Workflow.ABORTING, { hasPendingLaunch: true }))).toBe("nothing");
-  expect(kind(row(Workflow.RUNNING))).toBe("nothing");
-  expect(kind(row(Workflow.RUNNING, { staleMs: 600_000 }))).toBe("vanished");
-  expect(kind(row(Workflow.SUCCEEDED, { staleMs: 600_000 }))).toBe("nothing");
+  expect(kind(row(Workflow.RUNNING))).toBe("missing");
+  expect(kind(row(Workflow.RUNNING, { missingMs: 599_999 }))).toBe("missing");
+  expect(kind(row(Workflow.RUNNING, { missingMs: 600_000 }))).toBe("vanished");
+  expect(kind(row(Workflow.SUCCEEDED, { missingMs: 600_000 }))).toBe("nothing");
 });
 
 test("an active execution whose resource has ended takes over that end", () => {

@@ -1,7 +1,6 @@
 import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { KubeObject } from "@flyte-ts/kubernetes";
-import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL } from "@flyte-ts/workflow-crd";
+import { TERMINATED, TERMINATION_STATUS_LABEL } from "@flyte-ts/workflow-crd";
 import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import { foldWorkflow, nextWorkflowSeq, type WorkflowUpdate } from "@flyte-ts/execution-state";
 import type { DispatchDeps } from "../deps.js";
@@ -15,7 +14,7 @@ import {
 } from "../../executions/index.js";
 import { namespaceOf } from "../../platform/index.js";
 import { completeAttempts, completeNodes } from "../../events/index.js";
-import { findCluster, type LaunchKube } from "../../clusters/index.js";
+import { findCluster, getOwnResource, type LaunchKube } from "../../clusters/index.js";
 import { forceTerminate } from "./force-abort.js";
 import { failedUpdate, findResourceEnd } from "./resource-end.js";
 
@@ -40,20 +39,21 @@ export interface FoundResource {
  * - `launch`, `abort`: the request to the data plane is neither done nor in the outbox.
  * - `aborted`: it was deleted, as requested.
  * - `end`: the resource is terminal; its terminal event was lost.
+ * - `missing`: it was running and is not found; the next checks decide whether it has vanished.
  * - `vanished`: it was running and was deleted, with an unknown end.
  */
 export type ReconcileAction =
-  | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
+  | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "missing" | "vanished" }
   | { readonly kind: "end"; readonly resource: FoundResource };
 
 /**
- * Time, ms, after which a missing resource of a running execution counts as deleted; a shorter
- * absence may be a stale read.
+ * Time, ms, after which what each check of an execution has missed counts as lost: its resource, or
+ * the outputs of its ended resource. A shorter absence may be a stale or wrong answer.
  */
 const LOST_AFTER_MS = 10 * 60_000;
 
 export function planReconcile(execution: staleExecutions.StaleExecution, resource: FoundResource | undefined): ReconcileAction {
-  const { phase, hasPendingAbort, hasPendingLaunch, staleMs } = execution;
+  const { phase, hasPendingAbort, hasPendingLaunch } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
     if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", resource };
@@ -63,7 +63,11 @@ export function planReconcile(execution: staleExecutions.StaleExecution, resourc
   if (hasPendingLaunch) return { kind: "nothing" };
   if (phase === WorkflowExecution_Phase.ABORTING) return { kind: "aborted" };
   if (phase === WorkflowExecution_Phase.UNDEFINED || phase === WorkflowExecution_Phase.QUEUED) return { kind: "launch" };
-  return { kind: staleMs >= LOST_AFTER_MS ? "vanished" : "nothing" };
+  return { kind: isLost(execution) ? "vanished" : "missing" };
+}
+
+function isLost({ missingMs }: staleExecutions.StaleExecution): boolean {
+  return missingMs !== undefined && missingMs >= LOST_AFTER_MS;
 }
 
 /** Reconciles stale executions with their resources once; returns the number checked. */
@@ -87,10 +91,7 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
   // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.unhealthyReason(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
-  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
-    namespace,
-    name: execution.name,
-  });
+  const object = await getOwnResource(cluster.kube, { namespace, owner: execution });
   const resource = object && {
     status: object.status ?? { phase: 0 },
     deleting: object.metadata.deletionTimestamp !== undefined,
@@ -99,9 +100,13 @@ async function reconcileExecution(deps: ReconcileDeps, execution: staleExecution
   const action = planReconcile(execution, resource);
   if (action.kind !== "nothing" && action.kind !== "end")
     deps.logger.info({ execution: executionText(execution), decision: action.kind }, "execution reconciled");
+  if (resource !== undefined && action.kind !== "end" && execution.missingMs !== undefined)
+    await staleExecutions.noteFound(deps.db, execution.rowId);
   switch (action.kind) {
     case "nothing":
       return;
+    case "missing":
+      return noteMissing(deps, execution);
     case "launch":
     case "abort":
       return outboxQueue.ensureEntry(deps.db, execution.rowId, action.kind);
@@ -145,7 +150,8 @@ async function applyResourceEnd(
     deps.logger.info(about, "terminal phase taken from the execution's resource: its event was lost");
     return terminate(deps, execution, found.update);
   }
-  if (!finished || execution.staleMs < LOST_AFTER_MS) {
+  if (!finished || !isLost(execution)) {
+    if (finished) await noteMissing(deps, execution);
     deps.logger.warn(
       { ...about, missing: found.missing },
       "resource is terminal, but its outputs are not complete yet: the execution stays non-terminal",
@@ -162,6 +168,11 @@ async function applyResourceEnd(
       kind: "SYSTEM",
     }),
   );
+}
+
+/** Stores the time of the first of the checks that have missed something of an execution. */
+async function noteMissing({ db }: ReconcileDeps, { rowId, missingMs }: staleExecutions.StaleExecution): Promise<void> {
+  if (missingMs === undefined) await staleExecutions.noteMissing(db, rowId);
 }
 
 async function terminate(deps: ReconcileDeps, execution: executionIds.ExecutionName, update: WorkflowUpdate): Promise<void> {

@@ -20,7 +20,7 @@ import type { executionIds } from "../../executions/index.js";
 import type { DecodedEvent } from "../decoded-event.js";
 
 /** Sender of an event. */
-type Sender = Pick<DecodedEvent, "cluster" | "workflowKey">;
+type Sender = Pick<DecodedEvent, "cluster" | "workflowKey" | "acceptedSecond">;
 
 /** Origins by subject: the events of one shard have the same one. */
 const origins = new BoundedMap<string, EventOrigin | "none">(1_000);
@@ -49,7 +49,7 @@ function readTask(data: Uint8Array, names: OffloadUris, cluster: string | undefi
 
 function readExecution(data: Uint8Array, names: OffloadUris, cluster: string | undefined): DecodedEvent {
   const message = decodeMessage(ExecutionEventSchema, checkMessageLimits(ExecutionEventSchema, data));
-  const sender = senderOf(message.workflowKey, cluster);
+  const sender = { ...senderOf(message.workflowKey, cluster), acceptedSecond: message.acceptedAt?.seconds };
   switch (message.event.case) {
     case "workflow":
       return workflowEvent(message.event.value, { message, sender }, names);
@@ -90,9 +90,9 @@ function nodeEvent(event: NodeExecutionEvent, { message, sender }: SentByPropell
   const execution = nameOf(event.id?.executionId);
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
   const update = readNodeEvent(event, message, names);
-  const { cluster, workflowKey } = sender;
+  const { cluster, workflowKey, acceptedSecond } = sender;
   const order = executionEventSeq(message.sequence, update.occurredAt, update.phase);
-  return { kind: "node", execution, nodeId, fact: update, order, cluster, workflowKey };
+  return { kind: "node", execution, nodeId, fact: update, order, cluster, workflowKey, acceptedSecond };
 }
 
 /**
@@ -132,6 +132,7 @@ function taskEvent(
     order: taskEventSeq(update.phase, update.phaseVersion),
     cluster: sender.cluster,
     workflowKey: sender.workflowKey,
+    acceptedSecond: sender.acceptedSecond,
   };
 }
 

@@ -27,6 +27,7 @@ import { bareExecution } from "../../executions/execution/bare-execution.fixture
 import type { NodeId } from "../../executions/model/identifier.js";
 import { findExecution } from "../../executions/store/execution/find.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
+import { deleteChildRows } from "../../executions/store/delete-rows.js";
 import { encodeExecution } from "../../executions/execution/row.js";
 import { readDynamicWorkflow } from "../../executions/blobs/dynamic-workflow.js";
 import { findNodeWithValues } from "../../executions/store/node/find.js";
@@ -287,6 +288,43 @@ describe("ingest", () => {
     expect((await record([end])).ended).toMatchObject([{ execution: { name }, phase: Workflow.SUCCEEDED }]);
     expect((await record([end])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
     expect((await record([execution(workflow(3, Workflow.FAILED))])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
+  });
+
+  test("records events under the new row when an execution was deleted and created again with the same name", async () => {
+    const first = recorder();
+    const events = () => [execution(workflow(1, Workflow.RUNNING)), execution(node(2, Node.RUNNING)), plugin(task(Task.RUNNING, 0))];
+    await first.record(events());
+    const old = rowId;
+    await db.query({ text: "DELETE FROM executions WHERE id = $1", values: [old] });
+    await deleteChildRows(db, [old], { attempts: 10, nodes: 10 });
+    expect((await first.record(events())).outcomes).toEqual(["unknown", "unknown", "unknown"]);
+    rowId = await insertExecution(db, bareExecution(name));
+    expect(await first.record(events())).toMatchObject({ outcomes: ["recorded", "recorded", "recorded"], changed: [rowId] });
+    expect(await recorded()).toMatchObject({ executions: [{ phase: "RUNNING" }], nodes: [{ node_id: "n0" }], tasks: [{ node_id: "n0" }] });
+    const { rows } = await db.query({ text: "SELECT 1 FROM node_executions WHERE execution_id = $1", values: [old] });
+    expect(rows).toEqual([]);
+  });
+
+  test("does not record what the resource of a deleted execution reports for a later one of the same name", async () => {
+    const { record } = recorder();
+    const reported = (data: Uint8Array, acceptedMs: number) =>
+      execution(toBinary(ExecutionEventSchema, { ...fromBinary(ExecutionEventSchema, data), acceptedAt: timestampFromMs(acceptedMs) }));
+    const batch = (acceptedMs: number) => [
+      reported(workflow(2, Workflow.SUCCEEDED), acceptedMs),
+      reported(node(1, Node.SUCCEEDED), acceptedMs),
+    ];
+    expect(await record(batch(5_000))).toEqual({ outcomes: ["unknown", "unknown"], ended: [], changed: [] });
+    expect(await recorded()).toMatchObject({ executions: [{ phase: "UNDEFINED" }], nodes: [] });
+    // Resources have whole seconds.
+    expect((await record(batch(0))).outcomes).toEqual(["recorded", "recorded"]);
+  });
+
+  test("answers a repeated end of a deleted execution as that of an unknown one", async () => {
+    const { record } = recorder();
+    const end = execution(workflow(2, Workflow.SUCCEEDED));
+    expect((await record([end])).outcomes).toEqual(["recorded"]);
+    await db.query({ text: "DELETE FROM executions WHERE id = $1", values: [rowId] });
+    expect(await record([end])).toEqual({ outcomes: ["unknown"], ended: [], changed: [] });
   });
 
   test("records items of an array as resources of its one task execution, in any order", async () => {

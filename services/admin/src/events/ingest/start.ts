@@ -127,6 +127,7 @@ interface AckDeps {
 function acknowledge({ logger, backoff, orphans }: AckDeps, { message, item, outcome }: AckInput): void {
   if (outcome !== "waits" && outcome !== "unknown") {
     if (!backoff.isEmpty) backoff.reset(keyOf(item));
+    if (!orphans.isEmpty) orphans.forget(item.execution);
     message.ack();
     return;
   }

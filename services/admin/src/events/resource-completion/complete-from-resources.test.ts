@@ -21,7 +21,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { adminConfigSchema } from "../../config.js";
 import { type AdminDatabase, adminDatabase } from "../../database.fixture.js";
 import { offloadNames } from "../offload-names.js";
-import { bareExecution } from "../../executions/execution/bare-execution.fixture.js";
+import { bareExecution, bareResourceIdentity } from "../../executions/execution/bare-execution.fixture.js";
 import { insertExecution } from "../../executions/store/execution/insert.js";
 import { ExecutionIds } from "../ingest/execution-ids.js";
 import type { DecodedEvent } from "../decoded-event.js";
@@ -94,7 +94,7 @@ const record = (items: readonly DecodedEvent[], mayHold = false) =>
     () => mayHold,
   );
 const stands = (phase: WorkflowPhase, nodeStatus: Record<string, NodeStatus>) =>
-  kube.objects.set(`p-d/${name}`, { metadata: { name }, status: { phase, dataDir: "s3://b/e", nodeStatus } });
+  kube.objects.set(`p-d/${name}`, { ...bareResourceIdentity(executionId()), status: { phase, dataDir: "s3://b/e", nodeStatus } });
 const at9 = { startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z" };
 const id = (nodeId: string) => ({ nodeId, executionId: executionId() });
 const closureOf = async (nodeId: string) => (await served.admin.getNodeExecution({ id: id(nodeId) })).closure;

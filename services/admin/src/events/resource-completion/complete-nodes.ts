@@ -11,14 +11,11 @@ import {
   resourceNodes,
 } from "@flyte-ts/execution-state";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
-import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import type { WorkflowStatus } from "@flyte-ts/workflow-crd/status";
 import type { EventsDeps } from "../deps.js";
 import { namespaceOf } from "../../platform/index.js";
 import { type executionIds, type executionQueries, nodeStates } from "../../executions/index.js";
-import { findCluster, type LaunchKube } from "../../clusters/index.js";
+import { findCluster, getOwnResource, type LaunchKube } from "../../clusters/index.js";
 import { nodeStatusesOf } from "./node-statuses.js";
 
 export interface ResourceDeps extends Pick<EventsDeps, "db" | "blobs" | "config" | "logger"> {
@@ -38,16 +35,14 @@ export interface ExecutionWithRowId extends executionIds.ExecutionName {
 export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
 /** Reads the nodes of an execution from the status of its resource. Never rejects. */
-export async function nodesInResource(
-  deps: ResourceDeps,
-  { project, domain, name, cluster }: executionQueries.PlacedExecution,
-): Promise<FoundNodes> {
-  const dataPlane = findCluster(deps.clusters, cluster);
+export async function nodesInResource(deps: ResourceDeps, execution: executionQueries.PlacedExecution): Promise<FoundNodes> {
+  const { project, domain, name } = execution;
+  const dataPlane = findCluster(deps.clusters, execution.cluster);
   if (dataPlane === undefined) return "gone";
   if (deps.health?.unhealthyReason(dataPlane.name) !== undefined) return "away";
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
   try {
-    const object = await dataPlane.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
+    const object = await getOwnResource(dataPlane.kube, { namespace, owner: execution });
     if (object?.status === undefined) return "gone";
     return resourceNodes(await nodeStatusesOf(deps.blobs, object.status), object.status);
   } catch (error) {

@@ -1,4 +1,10 @@
+import type { ExecutionName } from "../model/identifier.js";
 import type { NewExecution } from "../store/execution/insert.js";
+
+/** Fields by which admin recognizes the resource of a bare execution. */
+export function bareResourceIdentity({ project, domain, name }: ExecutionName) {
+  return { metadata: { name }, executionId: { project, domain, name }, acceptedAt: "1970-01-01T00:00:00Z" };
+}
 
 /** Minimal row of an execution with this name, in project `p` and domain `d`. */
 export function bareExecution(name: string): NewExecution {

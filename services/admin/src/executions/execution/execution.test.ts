@@ -235,12 +235,16 @@ describe("repair", () => {
     expect(await outbox()).toEqual([{ action: "launch", execution_name: "lost" }]);
   });
 
+  /** Creates the resource of an execution. */
+  async function place(name: string, status: object, labels = {}): Promise<void> {
+    const { seconds = 0n } = (await admin.getExecution({ id: key(name) })).closure?.createdAt ?? {};
+    const acceptedAt = new Date(Number(seconds) * 1_000).toISOString().replace(".000Z", "Z");
+    kube.objects.set(`flytesnacks-development/${name}`, { metadata: { name, labels }, executionId: key(name), acceptedAt, status });
+  }
+
   test("takes an end whose event was lost from the resource and notifies propeller", async () => {
     await admin.createExecution(request("ended"));
-    kube.objects.set("flytesnacks-development/ended", {
-      metadata: { name: "ended" },
-      status: { phase: WorkflowPhase.Failed, error: { code: "C", message: "m", kind: "USER" } },
-    });
+    await place("ended", { phase: WorkflowPhase.Failed, error: { code: "C", message: "m", kind: "USER" } });
     await reconcileStale(deps(), now);
     const { closure } = await admin.getExecution({ id: key("ended") });
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "C", message: "m" } } });
@@ -250,10 +254,7 @@ describe("repair", () => {
   });
 
   const succeeded = (name: string, status: object, labels = {}) =>
-    kube.objects.set(`flytesnacks-development/${name}`, {
-      metadata: { name, labels },
-      status: { phase: WorkflowPhase.Success, startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z", ...status },
-    });
+    place(name, { phase: WorkflowPhase.Success, startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z", ...status }, labels);
   const outputs = create(LiteralMapSchema, { literals: { o: integer(7n) } });
   const inline = Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64");
 
@@ -261,7 +262,11 @@ describe("repair", () => {
     await admin.createExecution(request("small"));
     // The engine's clock is behind admin's.
     const startedAt = new Date(Date.now() - 60_000).toISOString();
-    succeeded("small", { startedAt, outputRef: "s3://b/never-written.pb", nodeStatus: { "end-node": { phase: 5, outputs: inline } } });
+    await succeeded("small", {
+      startedAt,
+      outputRef: "s3://b/never-written.pb",
+      nodeStatus: { "end-node": { phase: 5, outputs: inline } },
+    });
     await reconcileStale(deps(), now);
     expect((await admin.getExecutionData({ id: key("small") })).fullOutputs).toEqual(outputs);
     const { closure } = await admin.getExecution({ id: key("small") });
@@ -271,7 +276,7 @@ describe("repair", () => {
 
   test("leaves a success with unreadable outputs open without notifying propeller, and the late event completes it", async () => {
     await admin.createExecution(request("open"));
-    succeeded("open", { outputRef: "s3://b/never-written.pb" });
+    await succeeded("open", { outputRef: "s3://b/never-written.pb" });
     sent.length = 0;
     await reconcileStale(deps(), now);
     expect(await phaseOf("open")).not.toBe("SUCCEEDED");
@@ -289,7 +294,7 @@ describe("repair", () => {
 
   test("keeps the URI of outputs in the blob store", async () => {
     await admin.createExecution(request("large"));
-    succeeded("large", { outputRef: "s3://b/written.pb" });
+    await succeeded("large", { outputRef: "s3://b/written.pb" });
     const written = { ...blobs, head: async () => ({ size: 1 }) } as unknown as BlobStore;
     await reconcileStale({ ...deps(), blobs: written }, now);
     const { closure } = await admin.getExecution({ id: key("large") });
@@ -298,13 +303,48 @@ describe("repair", () => {
 
   test("fails a success whose outputs were lost with a finished resource, with the reason", async () => {
     await admin.createExecution(request("lostoutputs"));
-    succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
+    await succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
+    await reconcileStale(deps(), now);
+    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour', checked_at = NULL" });
     await reconcileStale(deps(), now);
     expect(await phaseOf("lostoutputs")).not.toBe("FAILED");
-    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour', checked_at = NULL" });
+    await db.query({ text: "UPDATE executions SET missing_since = now() - interval '11 minutes', checked_at = NULL" });
     await reconcileStale(deps(), now);
     const { closure } = await admin.getExecution({ id: key("lostoutputs") });
     expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "OutputsLost" } } });
+  });
+
+  test("fails a running execution only when its resource was missing at each check for ten minutes", async () => {
+    await admin.createExecution(request("missing"));
+    const running = { executionId: key("missing"), phase: Phase.RUNNING, occurredAt: timestampFromMs(Date.now()) };
+    await admin.createWorkflowEvent({ event: running });
+    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour'; TRUNCATE execution_outbox" });
+    const elapse = () =>
+      db.query({ text: "UPDATE executions SET checked_at = NULL, missing_since = missing_since - interval '11 minutes'" });
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("missing")).toBe("RUNNING");
+    await place("missing", { phase: WorkflowPhase.Running });
+    await elapse();
+    await reconcileStale(deps(), now);
+    kube.objects.clear();
+    await elapse();
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("missing")).toBe("RUNNING");
+    await elapse();
+    await reconcileStale(deps(), now);
+    const { closure } = await admin.getExecution({ id: key("missing") });
+    expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "ResourceVanished" } } });
+  });
+
+  test("counts the absence of a resource anew after an event of its execution", async () => {
+    await admin.createExecution(request("reports"));
+    const report = (phase: Phase) =>
+      admin.createWorkflowEvent({ event: { executionId: key("reports"), phase, occurredAt: timestampFromMs(Date.now()) } });
+    await report(Phase.QUEUED);
+    await report(Phase.RUNNING);
+    await db.query({ text: "UPDATE executions SET missing_since = now() - interval '1 hour'; TRUNCATE execution_outbox" });
+    await reconcileStale(deps(), now);
+    expect(await phaseOf("reports")).toBe("RUNNING");
   });
 
   test("completes an abort whose resource no longer exists", async () => {

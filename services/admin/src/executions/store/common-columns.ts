@@ -2,6 +2,9 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { type CommonState, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
 import type { ColumnSpec } from "./multi-row-write.js";
 
+/** Converts nanoseconds since the epoch to a time of whole milliseconds. */
+export const dateOfNanos = (nanos: bigint): Date => new Date(Number(nanos / 1_000_000n));
+
 /** Columns of a row's {@link CommonState}, without large ones. */
 export interface ProgressRow {
   phase_order: bigint;

@@ -35,19 +35,32 @@ export interface DeletedExecution extends ExecutionName {
 
 /**
  * Deletes executions without child rows, and their signals; remembers the names of those whose raw
- * outputs stay. Returns the ids that existed.
+ * outputs stay, and the ids for {@link claimDeletedExecutions}. Returns the ids that existed.
  */
-export async function deleteExecutionRows(tx: Queryable, executions: readonly DeletedExecution[]): Promise<ReadonlySet<bigint>> {
+export async function deleteExecutionRows(tx: Queryable, executions: readonly DeletedExecution[], at: Date): Promise<ReadonlySet<bigint>> {
   const keeping = executions.filter(({ keepsRawOutputs }) => keepsRawOutputs);
   if (keeping.length > 0) await insertKeptRawOutputs(tx, keeping);
   const { rows } = await tx.query<{ id: bigint }>({
     name: "delete-executions",
     text: `WITH own_signals AS (DELETE FROM signals s USING unnest($2::text[], $3::text[], $4::text[]) AS e(project, domain, name)
-        WHERE s.execution_project = e.project AND s.execution_domain = e.domain AND s.execution_name = e.name)
-      DELETE FROM executions WHERE id = ANY($1::bigint[]) RETURNING id`,
-    values: [bigintArray(executions.map(({ id }) => id)), ...nameArrays(executions)],
+        WHERE s.execution_project = e.project AND s.execution_domain = e.domain AND s.execution_name = e.name),
+        gone AS (DELETE FROM executions WHERE id = ANY($1::bigint[]) RETURNING id)
+      INSERT INTO deleted_executions (execution_id, deleted_at) SELECT id, $5 FROM gone RETURNING execution_id AS id`,
+    values: [bigintArray(executions.map(({ id }) => id)), ...nameArrays(executions), at],
   });
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns, once only, the ids of executions that were deleted before this time. */
+export async function claimDeletedExecutions(tx: Queryable, before: Date, limit: number): Promise<readonly bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: "claim-deleted-executions",
+    text: `DELETE FROM deleted_executions WHERE execution_id = ANY(ARRAY(
+        SELECT execution_id FROM deleted_executions WHERE deleted_at < $1 ORDER BY deleted_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+      RETURNING execution_id AS id`,
+    values: [before, limit],
+  });
+  return rows.map(({ id }) => id);
 }
 
 async function insertKeptRawOutputs(tx: Queryable, executions: readonly ExecutionName[]): Promise<void> {

@@ -72,6 +72,7 @@ export interface DueDeletionRow {
   readonly raw_output_prefix: string | null;
   /** Name of the data plane; empty for the only one. */
   readonly cluster: string;
+  readonly accepted_ns: bigint;
 }
 
 /**
@@ -89,7 +90,7 @@ export async function claimDueDeletions(
           ORDER BY available_at, execution_id LIMIT $3 FOR UPDATE SKIP LOCKED)
         RETURNING *)
       SELECT e.id, t.root_id, t.confirmed, t.keeps_raw_outputs, t.by_policy, t.requested_by, t.attempts, e.execution_project AS project,
-        e.execution_domain AS domain, e.execution_name AS name, e.cluster,
+        e.execution_domain AS domain, e.execution_name AS name, e.cluster, e.accepted_ns,
         e.launch #>> '{config,rawOutputDataConfig,outputLocationPrefix}' AS raw_output_prefix
       FROM claimed t JOIN executions e ON e.id = t.execution_id`,
     values: [now, leaseEnd, limit],

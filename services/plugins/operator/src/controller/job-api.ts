@@ -1,5 +1,5 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type KubeClient, PODS, type ResourceRef } from "@flyte-ts/kubernetes";
+import { isNotFound, type KubeClient, PODS, type ResourceRef } from "@flyte-ts/kubernetes";
 import {
   asRetryLater,
   type BuildPodOptions,
@@ -26,7 +26,8 @@ export interface JobApiDeps {
 
 /**
  * Calls to the Kubernetes API for jobs. Every method rejects with RetryLater while it is
- * unavailable.
+ * unavailable. A job whose type the server does not have does not exist: an operator may have been
+ * uninstalled.
  */
 export class JobApi {
   constructor(private readonly deps: JobApiDeps) {}
@@ -35,6 +36,7 @@ export class JobApi {
     try {
       return await this.deps.client.get<Job>(ref.operator.ref, nameOf(ref));
     } catch (error) {
+      if (isNotFound(error)) return undefined;
       throw asRetryLater(error);
     }
   }
@@ -58,6 +60,7 @@ export class JobApi {
     try {
       return await this.deps.client.delete(ref.operator.ref, { ...nameOf(ref), propagation: "Foreground", uid });
     } catch (error) {
+      if (isNotFound(error)) return false;
       throw asRetryLater(error);
     }
   }
@@ -67,6 +70,7 @@ export class JobApi {
     try {
       return await this.deps.client.delete(part, { namespace: nameOf(ref).namespace, name });
     } catch (error) {
+      if (isNotFound(error)) return false;
       throw asRetryLater(error);
     }
   }

@@ -1,5 +1,7 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { WorkflowPhase } from "@flyte-ts/domain/phase";
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { attemptEvent, type AttemptEventFacts } from "./attempt-event.js";
 import { arrayEvent, type ArrayEventFacts } from "./array-event.js";
 import { nodeEvent, type NodeEventDetails } from "./node-event.js";
@@ -13,6 +15,12 @@ import type { EffectTiming } from "../state/effect-buffer.js";
 import type { RunState } from "../state/run-state.js";
 
 // Build and emit the events of one run, numbered in order.
+
+function publish(state: RunState, event: ExecutionEvent, timing: EffectTiming): void {
+  const { acceptedAt } = state.model;
+  if (acceptedAt !== undefined) event.acceptedAt = timestampFromDate(acceptedAt);
+  state.effects.emit({ kind: "publish", event }, timing);
+}
 
 /** Publishes a phase of the node; an item of a map only records it for its array. */
 export function publishNodeEvent(
@@ -38,7 +46,7 @@ export function publishNodeEvent(
     sequence: state.publishing.nextSequence(state.observation.now),
     targetEntity: state.templateOf(node)?.id,
   });
-  state.effects.emit({ kind: "publish", event }, timing);
+  publish(state, event, timing);
 }
 
 /** Publishes an event of the node's attempt on the plugin service's behalf. */
@@ -64,7 +72,7 @@ export function publishAttemptEvent(
     now: state.observation.now,
     sequence: state.publishing.nextSequence(state.observation.now),
   });
-  state.effects.emit({ kind: "publish", event }, timing);
+  publish(state, event, timing);
 }
 
 /**
@@ -82,7 +90,7 @@ export function publishArrayTaskEvent(
     now: state.observation.now,
     sequence: state.publishing.nextSequence(state.observation.now),
   });
-  state.effects.emit({ kind: "publish", event }, "afterWrite");
+  publish(state, event, "afterWrite");
 }
 
 /** Publishes a blocker after the status write, since the status holds the last published reason. */
@@ -93,7 +101,7 @@ export function publishBlockerEvent(state: RunState, reason: string): void {
     now: state.observation.now,
     sequence: state.publishing.nextSequence(state.observation.now),
   });
-  state.effects.emit({ kind: "publish", event }, "afterWrite");
+  publish(state, event, "afterWrite");
 }
 
 export function publishWorkflowEvent(
@@ -109,5 +117,5 @@ export function publishWorkflowEvent(
     producerId: state.config.producerId,
     sequence: state.publishing.nextSequence(state.observation.now),
   });
-  state.effects.emit({ kind: "publish", event }, timing);
+  publish(state, event, timing);
 }

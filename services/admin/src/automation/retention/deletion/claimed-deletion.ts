@@ -19,6 +19,7 @@ export interface ClaimedDeletion extends executionIds.ExecutionName, ClaimedRow 
   readonly requestedBy: string;
   readonly rawOutputPrefix: string;
   readonly cluster: string;
+  readonly acceptedAt: Date;
 }
 
 /** Lease duration, ms. When it expires, another worker may claim the deletion. */
@@ -44,6 +45,7 @@ export async function claimDeletions(
     name: row.name,
     rawOutputPrefix: row.raw_output_prefix || config.storage.rawOutputPrefix,
     cluster: row.cluster,
+    acceptedAt: new Date(Number(row.accepted_ns / 1_000_000n)),
   }));
 }
 

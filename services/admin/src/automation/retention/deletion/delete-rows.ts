@@ -4,8 +4,8 @@ import { insertFinishedAuditEntries } from "../../../identity/index.js";
 import { deleteFinishedDeliveries } from "../../store/deliveries.js";
 import type { ClaimedDeletion } from "./claimed-deletion.js";
 
-/** Child rows per transaction. An attempt has several events. */
-const LIMITS = { attempts: 2_000, nodes: 5_000 };
+/** Child rows per statement. An attempt has several events. */
+export const LIMITS = { attempts: 2_000, nodes: 5_000 };
 
 /** An execution whose blobs are deleted. */
 export interface EmptiedExecution {
@@ -25,7 +25,7 @@ export async function deleteRows(db: Pick<Database, "transaction">, emptied: rea
     db.transaction(async (tx) => {
       if (!(await executionRows.deleteChildRows(tx, ids, LIMITS))) return false;
       await deleteFinishedDeliveries(tx, executions);
-      const existed = await executionRows.deleteExecutionRows(tx, executions);
+      const existed = await executionRows.deleteExecutionRows(tx, executions, at);
       const entries = emptied.filter(({ one }) => existed.has(one.id)).map((each) => auditEntry(each, at));
       if (entries.length > 0) await insertFinishedAuditEntries(tx, entries);
       return true;

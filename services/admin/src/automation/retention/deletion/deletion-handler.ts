@@ -1,6 +1,5 @@
 import { BatchQueue, type Backoff, backoffDelay, Semaphore } from "@flyte-ts/async";
-import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import { findCluster } from "../../../clusters/index.js";
+import { deleteOwnResource, findCluster } from "../../../clusters/index.js";
 import { deletionQueue } from "../../../executions/index.js";
 import { namespaceOf, type QueueHandler, requeue } from "../../../platform/index.js";
 import { AttemptReader } from "./attempt-reader.js";
@@ -113,7 +112,7 @@ async function deleteResource({ clusters, config, logger }: DeletionDeps, one: C
   const cluster = findCluster(clusters, one.cluster);
   const namespace = namespaceOf(config.namespaceTemplate, one.project, one.domain);
   try {
-    await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: one.name, propagation: "Background" });
+    if (cluster !== undefined) await deleteOwnResource(cluster.kube, { namespace, owner: one });
   } catch (error) {
     logger.warn({ execution: nameOf(one), error: String(error) }, "the resource of a deleted execution stays until propeller deletes it");
   }

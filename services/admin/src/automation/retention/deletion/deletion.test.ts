@@ -7,6 +7,7 @@ import { workOnce } from "../../../platform/work-queue/work-once.fixture.js";
 import { KeptExecutions, type Made } from "../kept-executions.fixture.js";
 import { markDeletions, planDeletions } from "../mark.js";
 import type { DeletionDeps } from "./claimed-deletion.js";
+import { deleteLateRows } from "./delete-late-rows.js";
 import { createDeletionHandler } from "./deletion-handler.js";
 
 let database: AdminDatabase;
@@ -213,6 +214,23 @@ test("rows of a large execution are deleted in several transactions, with the ro
   await deleteBatch({ db: { ...kept.db, transaction } });
   expect([...new Set(left)].filter((each) => each !== "1 12001")).toEqual(["1 7001", "1 2001", "0 0"]);
   expect(await kept.rows()).toEqual([]);
+});
+
+test("rows that a concurrent batch of events writes after the deletion of their execution are deleted an hour later", async () => {
+  const ids = await marked([{ name: "e1" }, { name: "e2" }]);
+  await deleteBatch();
+  for (const id of ids) await kept.makeParts(id);
+  const other = await kept.make({ name: "e1" });
+  expect(await kept.orphans()).toBe(4);
+  later(3_500);
+  expect(await deleteLateRows(kept.deps(), 10)).toBe(0);
+  later(101);
+  expect(await deleteLateRows(kept.deps(), 1)).toBe(1);
+  expect(await deleteLateRows(kept.deps(), 10)).toBe(1);
+  expect(await deleteLateRows(kept.deps(), 10)).toBe(0);
+  expect(await kept.orphans()).toBe(0);
+  const { rows } = await kept.db.query<{ execution_id: bigint }>({ text: "SELECT execution_id FROM node_executions" });
+  expect(rows).toEqual([{ execution_id: other }]);
 });
 
 test("raw outputs of plugins that write none are not listed, unless an event names no plugin or another one", async () => {

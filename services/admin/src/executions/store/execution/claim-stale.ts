@@ -1,4 +1,5 @@
 import { type ExecutionName } from "../../model/identifier.js";
+import { dateOfNanos } from "../common-columns.js";
 import { workflowPhaseOf } from "../../model/phase-name.js";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
@@ -8,8 +9,12 @@ export interface StaleExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly cluster: string;
-  /** Time since its last event, ms. */
-  readonly staleMs: number;
+  readonly acceptedAt: Date;
+  /**
+   * Time since which every check has missed something of it, ms; undefined when the last one has
+   * not, or an event has come since.
+   */
+  readonly missingMs: number | undefined;
   readonly hasPendingLaunch: boolean;
   readonly hasPendingAbort: boolean;
 }
@@ -21,7 +26,8 @@ interface Row {
   execution_name: string;
   phase: string;
   cluster: string;
-  stale_ms: number;
+  accepted_ns: bigint;
+  missing_ms: number | null;
   has_pending_launch: boolean;
   has_pending_abort: boolean;
 }
@@ -40,8 +46,8 @@ export async function claimStale(
           AND (checked_at IS NULL OR checked_at <= now() - $1 * interval '1 millisecond')
         ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
       ) stale WHERE e.id = stale.id
-      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster,
-        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS stale_ms,
+      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster, e.accepted_ns,
+        CASE WHEN e.missing_since > e.updated_at THEN (extract(epoch FROM now() - e.missing_since) * 1000)::float8 END AS missing_ms,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS has_pending_launch,
         EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS has_pending_abort`,
     values: [staleMs, limit],
@@ -53,8 +59,19 @@ export async function claimStale(
     name: row.execution_name,
     phase: workflowPhaseOf(row.phase),
     cluster: row.cluster,
-    staleMs: row.stale_ms,
+    acceptedAt: dateOfNanos(row.accepted_ns),
+    missingMs: row.missing_ms ?? undefined,
     hasPendingLaunch: row.has_pending_launch,
     hasPendingAbort: row.has_pending_abort,
   }));
+}
+
+/** Stores that a check has missed the resource of an execution, or outputs of it. */
+export async function noteMissing(db: Queryable, rowId: bigint): Promise<void> {
+  await db.query({ name: "note-missing", text: "UPDATE executions SET missing_since = now() WHERE id = $1", values: [rowId] });
+}
+
+/** Stores that a check has found what earlier ones have missed. */
+export async function noteFound(db: Queryable, rowId: bigint): Promise<void> {
+  await db.query({ name: "note-found", text: "UPDATE executions SET missing_since = NULL WHERE id = $1", values: [rowId] });
 }

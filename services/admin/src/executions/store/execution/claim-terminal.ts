@@ -1,4 +1,5 @@
 import { type ExecutionName } from "../../model/identifier.js";
+import { dateOfNanos } from "../common-columns.js";
 import { workflowPhaseOf } from "../../model/phase-name.js";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
@@ -6,6 +7,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 export interface TerminalExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly cluster: string;
+  readonly acceptedAt: Date;
   readonly phase: WorkflowExecution_Phase;
   readonly endedAt: bigint;
 }
@@ -16,6 +18,7 @@ interface Row {
   execution_domain: string;
   execution_name: string;
   cluster: string;
+  accepted_ns: bigint;
   phase: string;
   ended_ns: bigint;
 }
@@ -26,7 +29,7 @@ export async function claimTerminal(
 ): Promise<readonly TerminalExecution[]> {
   const { rows } = await db.query<Row>({
     name: "claim-terminal-executions",
-    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
+    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, accepted_ns, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
       FROM executions
       WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
         AND updated_at <= now() - $1 * interval '1 millisecond'
@@ -39,6 +42,7 @@ export async function claimTerminal(
     domain: row.execution_domain,
     name: row.execution_name,
     cluster: row.cluster,
+    acceptedAt: dateOfNanos(row.accepted_ns),
     phase: workflowPhaseOf(row.phase),
     endedAt: row.ended_ns,
   }));

@@ -1,6 +1,7 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { type ExecutionName, executionNotFound } from "../../model/identifier.js";
 import type { Launcher } from "../../model/launch-settings.js";
+import { dateOfNanos } from "../common-columns.js";
 import { nameArrays } from "../name-arrays.js";
 
 /** @throws RpcError NOT_FOUND. */
@@ -121,19 +122,34 @@ export async function findExecutionRequest(
   return rows[0];
 }
 
-/** Finds the row ids and clusters of executions by name. */
-export async function findExecutionIds(
-  db: Queryable,
-  names: readonly ExecutionName[],
-): Promise<readonly (ExecutionName & { readonly id: bigint; readonly cluster: string })[]> {
-  const { rows } = await db.query<ExecutionName & { id: bigint; cluster: string }>({
+export interface FoundExecution extends ExecutionName {
+  readonly id: bigint;
+  readonly cluster: string;
+  /** Second of its acceptance, as in its resource. */
+  readonly acceptedSecond: bigint;
+}
+
+/** Finds executions by name. */
+export async function findExecutionIds(db: Queryable, names: readonly ExecutionName[]): Promise<readonly FoundExecution[]> {
+  const { rows } = await db.query<FoundExecution>({
     name: "find-execution-ids",
-    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
+    text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name,
+        e.accepted_ns / 1000000000 AS "acceptedSecond"
       FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
       JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
     values: nameArrays(names),
   });
   return rows;
+}
+
+/** Filters row ids to those without a row. */
+export async function findMissingIds(db: Queryable, ids: readonly bigint[]): Promise<readonly bigint[]> {
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "find-missing-executions",
+    text: "SELECT given.id FROM unnest($1::bigint[]) AS given (id) WHERE NOT EXISTS (SELECT FROM executions e WHERE e.id = given.id)",
+    values: [bigintArray(ids)],
+  });
+  return rows.map(({ id }) => id);
 }
 
 export async function loadPlacements(db: Queryable, executionIds: readonly bigint[]): Promise<readonly PlacedExecution[]> {
@@ -143,9 +159,10 @@ export async function loadPlacements(db: Queryable, executionIds: readonly bigin
     execution_domain: string;
     execution_name: string;
     cluster: string;
+    accepted_ns: bigint;
   }>({
     name: "places-of-executions",
-    text: "SELECT id, execution_project, execution_domain, execution_name, cluster FROM executions WHERE id = ANY($1::bigint[])",
+    text: "SELECT id, execution_project, execution_domain, execution_name, cluster, accepted_ns FROM executions WHERE id = ANY($1::bigint[])",
     values: [bigintArray(executionIds)],
   });
   return rows.map((row) => ({
@@ -154,6 +171,7 @@ export async function loadPlacements(db: Queryable, executionIds: readonly bigin
     domain: row.execution_domain,
     name: row.execution_name,
     cluster: row.cluster,
+    acceptedAt: dateOfNanos(row.accepted_ns),
   }));
 }
 
@@ -226,4 +244,5 @@ export const executionColumns = [
 export interface PlacedExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly cluster: string;
+  readonly acceptedAt: Date;
 }

@@ -2,6 +2,7 @@ import { fromBinary, type JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { dateOfNanos } from "../common-columns.js";
 import { workflowPhaseOf } from "../../model/phase-name.js";
 import { decodeLaunchSettings, type LaunchSettings } from "../../model/launch-settings.js";
 import type { ExecutionName } from "../../model/identifier.js";
@@ -53,7 +54,7 @@ export function launchableExecution(rowId: bigint, row: LaunchableRow): Launchab
     phase: workflowPhaseOf(row.phase),
     abortForced: row.abort_forced,
     cluster: row.cluster,
-    acceptedAt: new Date(Number(row.accepted_ns / 1_000_000n)),
+    acceptedAt: dateOfNanos(row.accepted_ns),
     inputs: fromBinary(LiteralMapSchema, row.inputs),
     settings: decodeLaunchSettings(row.launch),
   };

@@ -220,7 +220,7 @@ test("a table that cannot be stored is read all the same, and stored by the next
 test("a stored table goes with its execution, and is not stored for a deleted one", async () => {
   await readFirst();
   const table = (await stored()) as StoredTable;
-  await database.db.transaction((tx) => deleteExecutionRows(tx, [{ ...id, id: rowId, keepsRawOutputs: false }]));
+  await database.db.transaction((tx) => deleteExecutionRows(tx, [{ ...id, id: rowId, keepsRawOutputs: false }], new Date()));
   expect(await storedCount()).toBe(0);
   await saveStoredTable(database.db, rowId, table);
   expect(await storedCount()).toBe(0);

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/event/v1/event.proto.
  */
 export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqQDCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEjMKBm5vdGljZRgIIAEoCzIhLmZseXRldHMuZXZlbnQudjEuRXhlY3V0aW9uTm90aWNlSAASKQoGaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEioKB291dHB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoIc2VxdWVuY2UYBSABKAQSHAoUZHluYW1pY193b3JrZmxvd191cmkYByABKAkSFAoMd29ya2Zsb3dfa2V5GAkgASgJEhMKC2VuZGVkX25vZGVzGAogASgNQgcKBWV2ZW50IpQBCg9FeGVjdXRpb25Ob3RpY2USQAoMZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDgoGcmVhc29uGAIgASgJEi8KC29jY3VycmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJpChFFeGVjdXRpb25SZWNvcmRlZBIUCgx3b3JrZmxvd19rZXkYASABKAkSDQoFcGhhc2UYAiABKAkSLwoLcmVjb3JkZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk8KBFdha2USFAoMd29ya2Zsb3dfa2V5GAEgASgJEhEKB25vZGVfaWQYAiABKAlIABITCglzaWduYWxfaWQYAyABKAlIAEIJCgdzdWJqZWN0YgZwcm90bzM", [file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxItUDCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEjMKBm5vdGljZRgIIAEoCzIhLmZseXRldHMuZXZlbnQudjEuRXhlY3V0aW9uTm90aWNlSAASKQoGaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEioKB291dHB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoIc2VxdWVuY2UYBSABKAQSHAoUZHluYW1pY193b3JrZmxvd191cmkYByABKAkSFAoMd29ya2Zsb3dfa2V5GAkgASgJEhMKC2VuZGVkX25vZGVzGAogASgNEi8KC2FjY2VwdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIHCgVldmVudCKUAQoPRXhlY3V0aW9uTm90aWNlEkAKDGV4ZWN1dGlvbl9pZBgBIAEoCzIqLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyEg4KBnJlYXNvbhgCIAEoCRIvCgtvY2N1cnJlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiaQoRRXhlY3V0aW9uUmVjb3JkZWQSFAoMd29ya2Zsb3dfa2V5GAEgASgJEg0KBXBoYXNlGAIgASgJEi8KC3JlY29yZGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJPCgRXYWtlEhQKDHdvcmtmbG93X2tleRgBIAEoCRIRCgdub2RlX2lkGAIgASgJSAASEwoJc2lnbmFsX2lkGAMgASgJSABCCQoHc3ViamVjdGIGcHJvdG8z", [file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * Event about a workflow, a node or an attempt. Contains the published event, which propeller can
@@ -113,6 +113,15 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
    * @generated from field: uint32 ended_nodes = 10;
    */
   endedNodes: number;
+
+  /**
+   * Time at which admin accepted the execution, in whole seconds, as the reporting resource has it.
+   * Tells the execution from a deleted one of the same name, whose resource may still report. Older
+   * builds leave it empty.
+   *
+   * @generated from field: google.protobuf.Timestamp accepted_at = 11;
+   */
+  acceptedAt?: Timestamp | undefined;
 };
 
 /**
@@ -197,6 +206,15 @@ export type ExecutionEventJson = {
    * @generated from field: uint32 ended_nodes = 10;
    */
   endedNodes?: number;
+
+  /**
+   * Time at which admin accepted the execution, in whole seconds, as the reporting resource has it.
+   * Tells the execution from a deleted one of the same name, whose resource may still report. Older
+   * builds leave it empty.
+   *
+   * @generated from field: google.protobuf.Timestamp accepted_at = 11;
+   */
+  acceptedAt?: TimestampJson;
 };
 
 /**
