@@ -125,8 +125,9 @@ export interface NodeStatus {
    */
   childExecution?: string;
   /**
-   * Extension of flyte-ts, on a terminal node until admin has recorded the execution's end: URI of
-   * its deck; without a scheme, below the folder of the attempt.
+   * Extension of flyte-ts, on a dynamic node whose attempt has ended, and on a terminal node until
+   * admin has recorded the execution's end: URI of its deck; without a scheme, below the folder of
+   * the attempt.
    */
   deckUri?: string;
 }

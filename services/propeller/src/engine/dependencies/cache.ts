@@ -16,6 +16,7 @@ import type { CachedOutputs, CatalogCalls } from "../calls/catalog.js";
 import { newNodeCache, type NodeCache } from "../graph/node-cache.js";
 import { outputsUri } from "../graph/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
+import { rebindInputs } from "../data/rebind-inputs.js";
 import type { NodeDecision } from "../decide/decision.js";
 import { backoffDelay } from "@flyte-ts/async/backoff";
 import { call, retryCallAt, callProgress, cancelCall } from "./calls.js";
@@ -86,6 +87,20 @@ export function acquireReservation(state: RunState, node: RuntimeNode, maybeRunn
     state.status.setNode(node, { ...node.status, message: AWAITING_RESERVATION });
   }
   return cache.holdsReservation ? recheckCache(state, node, cache) : requestReservation(state, node, { cache, config });
+}
+
+/**
+ * Restores the cache state of a node whose attempt has ended, and extends its reservation. A
+ * restart drops the state, and only a request to run an attempt derives it otherwise. Inputs that
+ * are lost do not fail the node, which needs them for the cache alone.
+ */
+export function resumeCache(state: RunState, node: RuntimeNode): "done" | "waiting" {
+  const caches = state.config.cache !== undefined && state.templateOf(node)?.metadata?.discoverable === true;
+  if (!caches || node.calls.cache !== undefined) return "done";
+  const bound = rebindInputs(state, node);
+  if (bound.kind === "waiting") return "waiting";
+  if (bound.kind === "ready") acquireReservation(state, node, true);
+  return "done";
 }
 
 interface ReservationContext {

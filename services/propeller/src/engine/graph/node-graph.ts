@@ -8,8 +8,6 @@ export class NodeGraph {
   persisted: Scope | undefined;
   /** The current attempt produced a graph, which runs or ran below it. */
   isDynamic = false;
-  /** Deck location of the attempt that produced it; in memory only. */
-  deckUri = "";
 
   enter(scope: Scope): void {
     this.scope = scope;
@@ -27,13 +25,8 @@ export class NodeGraph {
     this.isDynamic = true;
   }
 
-  setDeckUri(deckUri: string): void {
-    this.deckUri = deckUri;
-  }
-
   /** The next attempt has produced no graph yet. */
   resetDynamic(): void {
     this.isDynamic = false;
-    this.deckUri = "";
   }
 }

@@ -1,10 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { describe, expect, it } from "vitest";
 import { Driver } from "../../../simulation/fixtures/driver.js";
 import { buildWorkflow, type GraphSpec, numbers, type WorkflowSpec } from "../../../simulation/fixtures/workflow.js";
 import type { EngineConfig } from "../config.js";
+import { defaultCacheConfig } from "../cache/config.js";
 
 const OUTER: WorkflowSpec = {
   main: {
@@ -202,5 +204,89 @@ describe("the next process", () => {
     later.answer("readDynamic", { kind: "refused", code: "DATA_LOSS", message: "gone" });
     expect(later.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 6 });
     expect(later.resource.status).toEqual(later.run.status);
+  });
+
+  describe.each([
+    ["before its graph was read", false],
+    ["while its graph ran", true],
+  ])("continues a cached node that was restored %s", (_, entered) => {
+    const config = { cache: defaultCacheConfig };
+    const noHit = { kind: "value", value: undefined } as const;
+    const ours = { kind: "value", value: { held: "byUs", heartbeatMs: 10_000 } } as const;
+    const key = create(CatalogMetadataSchema, { artifactTag: { artifactId: "a", name: "t" } });
+
+    function restored(serialize: boolean, more: Partial<EngineConfig> = {}): Driver {
+      const all = { ...config, ...more };
+      const nodes = {
+        first: { kind: "task" },
+        n0: { kind: "task", inputs: { a: "first.o0" }, attempts: 2, cache: { task: "c", serialize } },
+      } as const;
+      const driver = Driver.of({ main: { nodes, outputs: { o0: "n0.o0" } } }, all);
+      driver.reply("first", "SUCCEEDED", { outputs: numbers({ o0: 1 }) });
+      for (const uri of driver.writes) driver.observe({ kind: "outputsWritten", uri });
+      for (const uri of driver.reads) driver.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 1 }) } });
+      driver.answer("catalogGet", noHit);
+      if (serialize) {
+        driver.answer("catalogReserve", ours);
+        driver.answer("catalogGet", noHit);
+      }
+      driver.reply("n0", "SUCCEEDED", { futures: true, deck: true });
+      if (entered) driver.answer("readDynamic", made(MADE));
+      const later = driver.restart(all);
+      later.observe({ kind: "load" });
+      return later;
+    }
+
+    function finish(driver: Driver): void {
+      driver.answer("readDynamic", made(MADE));
+      driver.reply("n0/dn0", "SUCCEEDED", { outputs: numbers({ o0: 4 }) });
+      driver.reply("n0/dn1", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
+      driver.observe({ kind: "outputsWritten", uri: driver.writes.at(-1) ?? "" });
+    }
+
+    it("with its reservation, and stores its outputs", () => {
+      const later = restored(true);
+      expect(later.pendingCalls("catalogReserve")).toMatchObject([{ owner: "exec-n0-0" }]);
+      later.answer("catalogReserve", ours);
+      later.advance(10_000);
+      expect(later.pendingCalls("catalogReserve")).toHaveLength(1);
+      finish(later);
+      expect(later.pendingCalls("catalogPut")).toMatchObject([{ outputs: { value: numbers({ o0: 5 }) }, owner: "exec-n0-0" }]);
+      later.answer("catalogPut", { kind: "value", value: key });
+      expect(lastEvent(later, "n0")?.targetMetadata.value).toMatchObject({ cacheStatus: CatalogCacheStatus.CACHE_POPULATED });
+    });
+
+    it("without a reservation where calls are not serialized", () => {
+      const later = restored(false);
+      finish(later);
+      expect(later.pendingCalls("catalogReserve")).toEqual([]);
+      expect(later.pendingCalls("catalogPut")).toMatchObject([{ outputs: { value: numbers({ o0: 5 }) }, owner: undefined }]);
+    });
+
+    it("once its inputs have been read from the blob store", () => {
+      const later = restored(true, { maxTotalInlineOutputBytes: 0 });
+      expect(later.pendingCalls("catalogReserve")).toEqual([]);
+      const [uri = ""] = later.reads;
+      expect(uri).toMatch(/first\/data\/0\/outputs\.pb$/);
+      later.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 1 }) } });
+      expect(later.pendingCalls("catalogReserve")).toMatchObject([{ owner: "exec-n0-0" }]);
+    });
+
+    it("without the cache when its inputs are lost", () => {
+      const later = restored(true, { maxTotalInlineOutputBytes: 0 });
+      later.answer("readDynamic", made(MADE));
+      for (let read = 0; read < later.reads.length; read++)
+        later.observe({ kind: "outputsRead", uri: later.reads[read] ?? "", result: { kind: "missing" } });
+      expect(later.takeRequests()).toEqual(["n0/dn0/0 RUN"]);
+    });
+
+    it("with the deck of its attempt", () => {
+      const later = restored(false);
+      later.answer("readDynamic", made(MADE));
+      const deckUri = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/deck.html";
+      expect(lastEvent(later, "n0")).toMatchObject({ phase: NodeExecution_Phase.DYNAMIC_RUNNING, deckUri });
+      later.reply("n0/dn0", "FAILED", { recoverable: false });
+      expect(lastEvent(later, "n0")).toMatchObject({ phase: NodeExecution_Phase.FAILED, deckUri });
+    });
   });
 });

@@ -9,8 +9,10 @@ import { START_NODE } from "../graph/index-graph.js";
 import { dynamicDepthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { onSubWorkflowEnded } from "../decide/sub-workflow.js";
 import { dynamicWorkflowId } from "../messages/dynamic-workflow.js";
+import { deckOfEnd } from "../status/end-status-fields.js";
 import { changePhase } from "../status/update-phase.js";
 import { scheduleTimers } from "../requests/requests.js";
+import { resumeCache } from "../dependencies/cache.js";
 import { call, cancelCall } from "../dependencies/calls.js";
 import { restoreScope, resumeChildScope } from "../restore/restore.js";
 import { writeOutputs } from "../data/outputs.js";
@@ -56,7 +58,9 @@ export function loadDynamicGraph(state: RunState, node: RuntimeNode): void {
     options: state.model.options,
     compiledBefore: entered || node.readiness.maybeAheadOfStatus,
   });
-  if (answer === undefined) return;
+  // An aborted node stores no outputs.
+  const resumed = node.abortReason !== undefined || resumeCache(state, node) === "done";
+  if (answer === undefined || !resumed) return;
   cancelCall(state, node, "readDynamic");
   if (answer.kind === "refused") onSpecRefused(state, node, answer);
   else enterDynamicGraph(state, node, answer.value);
@@ -100,7 +104,7 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
 
     {
       phase: NodeExecution_Phase.DYNAMIC_RUNNING,
-      deckUri: node.graph.deckUri,
+      deckUri: deckOf(node),
       dynamic: { id: dynamicWorkflowId(state.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
       dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
     },
@@ -140,14 +144,15 @@ function enterDynamicGraph(state: RunState, node: RuntimeNode, { model, closure 
  */
 export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Scope): void {
   const decision = onSubWorkflowEnded(node, childScope);
+  const deckUri = deckOf(node);
   if (decision.kind === "fail") {
-    failNode(state, node, decision.error, { deckUri: node.graph.deckUri });
+    failNode(state, node, decision.error, { deckUri });
     return;
   }
   if (decision.kind !== "succeed") return;
   const { outputs } = decision;
   if (outputs === undefined || childScope.graph.outputBindings.length === 0) {
-    succeedNode(state, node, { outputs: undefined, deckUri: node.graph.deckUri });
+    succeedNode(state, node, { outputs: undefined, deckUri });
     return;
   }
   const value = outputs.value ?? state.blobReads.outputs(outputs.uri);
@@ -156,7 +161,11 @@ export function finishDynamic(state: RunState, node: RuntimeNode, childScope: Sc
     return;
   }
   state.blobReads.unsubscribe(node);
-  writeOutputs(state, node, value, { value, deckUri: node.graph.deckUri, cleanup: false });
+  writeOutputs(state, node, value, { value, deckUri, cleanup: false });
+}
+
+function deckOf({ status, attemptDir }: RuntimeNode): string {
+  return deckOfEnd(status, attemptDir) ?? "";
 }
 
 function requestOutputs(state: RunState, node: RuntimeNode, uri: string): void {

@@ -29,6 +29,8 @@ export function reconcileNode(state: RunState, node: RuntimeNode): void {
 }
 
 function reconcileRunning(state: RunState, node: RuntimeNode): void {
+  // All of the last attempt has ended, and the next one starts in time.
+  if (node.status.retryAt !== undefined) return;
   const arm = chosenArm(node);
   if (needsGraph(node)) loadDynamicGraph(state, node);
   else if (arm !== undefined) reconcileBranch(state, node, arm);

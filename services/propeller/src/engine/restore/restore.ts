@@ -239,14 +239,21 @@ function markAbortedEnded(state: RunState, scope: Scope): void {
     if (node.ended || !node.started) continue;
     const { status } = node;
     const aborted = status.TaskNodeStatus?.phase === TaskPhase.Aborted && status.phase !== NodePhase.RetryableFailure;
-    // An arm that was aborted with its branch, which has ended otherwise.
-    const left = node.branch?.ended === true;
+    // An arm that was aborted with its branch, which has ended otherwise or waits for its next
+    // attempt.
+    const left = node.branch?.ended === true || node.branch?.status.retryAt !== undefined;
     if (node.childScope !== undefined) {
-      if (left) markAllAbortedEnded(state, node.childScope, { reason: childAbortReason(node) });
+      if (left || status.retryAt !== undefined) closeScope(state, node.childScope, childAbortReason(node));
       else markAbortedEnded(state, node.childScope);
     }
     if (aborted || left) markEnded(state, node);
   }
+}
+
+/** Ends a graph that was aborted with its attempt: nothing of it starts or continues. */
+function closeScope(state: RunState, scope: Scope, reason: string): void {
+  markAllAbortedEnded(state, scope, { reason });
+  scope.stage = "done";
 }
 
 /**

@@ -12,8 +12,9 @@ export interface ReconcileQueue {
  */
 export function resyncScope(queue: ReconcileQueue, scope: Scope): void {
   for (const node of scope.nodes.values()) {
+    // An arm that has ended starts again with the next attempt of its branch.
+    if (!node.ended || node.branch !== undefined) recountUpstream(node);
     if (node.ended) continue;
-    recountUpstream(node);
     queue.enqueueNode(node);
     if (node.childScope !== undefined) resyncScope(queue, node.childScope);
   }

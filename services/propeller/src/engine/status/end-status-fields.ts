@@ -44,7 +44,7 @@ export function cacheOfEnd({ catalog }: NodeStatus): CacheFacts | undefined {
   return { status: catalog.status, key, reservation: Reservation.RESERVATION_DISABLED };
 }
 
-/** Deck address of the terminal event. */
+/** Deck address in the status. */
 export function deckOfEnd({ deckUri }: NodeStatus, attemptDir: string): string | undefined {
   if (deckUri === undefined) return undefined;
   return deckUri.includes("://") ? deckUri : `${attemptDir}/${deckUri}`;

@@ -73,6 +73,7 @@ export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
   delete next.arrayNodeStatus;
   delete next.branchStatus;
   delete next.dynamicNodeStatus;
+  delete next.deckUri;
   delete next.subNodeStatus;
   return next;
 }

@@ -84,3 +84,34 @@ it("leaves capacity to others and does not wait at the end while thousands of si
   resolve({ kind: "value", value: undefined });
   await expect.poll(() => observed.length).toBe(2_000);
 });
+
+it.each([
+  ["calls to admin and the data catalog", { kind: "call", id: "c", call: { kind: "readExecution" } }],
+  ["reads of blobs", { kind: "readOutputs", uri: "s3://b/o" }],
+])("lets thousands of %s take capacity from their own execution only", async (_, effect) => {
+  const { promise, resolve } = Promise.withResolvers<{ kind: "value"; value: undefined }>();
+  const observed: unknown[] = [];
+  const effects = new EffectExecutor({
+    logger: createLogger({ service: "test", level: "silent" }),
+    now: () => 0,
+    isShared: () => true,
+    holdsWorkflow: () => true,
+    events: { publish: () => Promise.resolve() },
+    callHandlers: { readExecution: () => promise },
+    outputs: { readOutputs: () => promise },
+    observe: (key: string, observation: unknown) => observed.push([key, observation]),
+  } as unknown as EffectExecutorOptions);
+  for (let index = 0; index < 2_000; index++) effects.execute("d/a", [effect as never]);
+  expect(effects.hasCapacity("d/b")).toBe(true);
+  expect(effects.hasCapacity("d/a")).toBe(false);
+  let isDrained = false;
+  const drained = effects.drained().then(() => (isDrained = true));
+  const capacity = effects.whenCapacity("d/a");
+  await Promise.resolve();
+  expect(isDrained).toBe(false);
+  resolve({ kind: "value", value: undefined });
+  await capacity;
+  expect(effects.hasCapacity("d/a")).toBe(true);
+  await drained;
+  expect(observed).toHaveLength(2_000);
+});

@@ -10,6 +10,7 @@ import { type CallHandlers, executeCall } from "../calls/handlers.js";
 import type { Fence, EventSink } from "../event-sink/event-sink.js";
 import type { KubeEvents } from "../kube-events/kube-events.js";
 import { countTransition, type PropellerMetrics } from "../metrics.js";
+import { EffectsInFlight } from "./effects-in-flight.js";
 import { Outbox } from "./outbox.js";
 import type { OutputsStore } from "./outputs-store.js";
 
@@ -37,24 +38,15 @@ export interface EffectExecutorOptions {
   readonly onEncodingError: (key: string, error: unknown) => void;
 }
 
-/**
- * Effects in flight plus deferred, over all workflows, beyond which large graphs start no further
- * nodes. Each holds several KiB until the bus has stored its message. More in flight take longer
- * each and cost more garbage collection; admin also writes a node once instead of twice when its
- * start and running come close together. With half the limit, a fan-out of 100,000 waits for the
- * bus.
- */
-const MAX_IN_FLIGHT = 1_000;
+/** Effects that wait for other services than the bus, and hold no message. */
+const CALLS: ReadonlySet<Effect["kind"]> = new Set(["call", "readOutputs", "readLiteral"]);
 
 /** Every bus accepts requests below this size, bytes. */
 const MAYBE_TOO_LARGE_BYTES = 64 * 1024;
 
 /** Executes the engine's effects. Reconciles do not await them: results return as observations. */
 export class EffectExecutor {
-  #running = 0;
-  readonly #deferredByKey = new Map<string, number>();
-  #deferred = 0;
-  #capacity: PromiseWithResolvers<void> | undefined;
+  readonly #inFlight = new EffectsInFlight(() => this.#onEnded());
   #drained: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
@@ -74,27 +66,17 @@ export class EffectExecutor {
 
   /** True when the workflow may start further nodes. */
   hasCapacity(key: string): boolean {
-    return this.#hasGlobalCapacity && this.#outbox.hasCapacity(key);
-  }
-
-  get #hasGlobalCapacity(): boolean {
-    return this.#running + this.#deferred < MAX_IN_FLIGHT;
+    return this.#inFlight.hasCapacity(key) && this.#outbox.hasCapacity(key);
   }
 
   /** Sets how many of the workflow's effects wait for its status write; they all start after it. */
   setDeferred(key: string, deferred: number): void {
-    this.#deferred += deferred - (this.#deferredByKey.get(key) ?? 0);
-    if (deferred === 0) this.#deferredByKey.delete(key);
-    else this.#deferredByKey.set(key, deferred);
-    this.#signalCapacity();
+    this.#inFlight.setDeferred(key, deferred);
   }
 
   /** Resolves when there may be capacity for more of the workflow. */
   whenCapacity(key: string): Promise<void> {
-    if (!this.#outbox.hasCapacity(key)) return this.#outbox.whenCapacity(key);
-    if (this.#hasGlobalCapacity) return Promise.resolve();
-    this.#capacity ??= Promise.withResolvers<void>();
-    return this.#capacity.promise;
+    return this.#outbox.hasCapacity(key) ? this.#inFlight.whenCapacity(key) : this.#outbox.whenCapacity(key);
   }
 
   /**
@@ -142,28 +124,19 @@ export class EffectExecutor {
     // The closure must not retain the effect: its message is already encoded, and very many may be
     // in flight.
     const { kind } = effect;
-    this.#running++;
-    work.then(this.#onEnded, (error: unknown) => {
+    const onEnded = CALLS.has(kind) ? this.#inFlight.startCall(key) : this.#inFlight.startMessage();
+    work.then(onEnded, (error: unknown) => {
       this.options.metrics.effectErrors.inc({ effect: kind });
       if (!(error instanceof BusClosed || error instanceof PublishCancelled)) this.#logFailure(key, kind, error);
-      this.#onEnded();
+      onEnded();
     });
     return work;
   }
 
-  /** Shared completion callback, so that an effect costs one promise and no closure. */
-  readonly #onEnded = (): void => {
-    this.#running--;
-    this.#signalCapacity();
-    if (this.#running > 0 || this.#outbox.size > 0) return;
+  #onEnded(): void {
+    if (!this.#inFlight.isEmpty || this.#outbox.size > 0) return;
     this.#drained?.resolve();
     this.#drained = undefined;
-  };
-
-  #signalCapacity(): void {
-    if (this.#capacity === undefined || !this.#hasGlobalCapacity) return;
-    this.#capacity.resolve();
-    this.#capacity = undefined;
   }
 
   /**
@@ -203,7 +176,7 @@ export class EffectExecutor {
 
   /** Resolves when all started effects have ended. */
   async drained(): Promise<void> {
-    while (this.#running > 0 || this.#outbox.size > 0) {
+    while (!this.#inFlight.isEmpty || this.#outbox.size > 0) {
       this.#drained ??= Promise.withResolvers<void>();
       await this.#drained.promise;
     }

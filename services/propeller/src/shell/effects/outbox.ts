@@ -134,7 +134,7 @@ export class Outbox {
       key,
       effects: [],
       nextIndex: 0,
-      window: new RequestWindow(this.#delays, this.options.now()),
+      window: new RequestWindow(this.#delays),
       capacity: undefined,
       released: false,
     };

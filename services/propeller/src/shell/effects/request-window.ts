@@ -1,5 +1,6 @@
 import { TokenBucket } from "@flyte-ts/async";
 import type { MinimumDelays } from "./minimum-delays.js";
+import { UnansweredRequests } from "./unanswered-requests.js";
 
 /** A request to a plugin service, as counted by the window. */
 interface CountedRequest {
@@ -7,11 +8,6 @@ interface CountedRequest {
   readonly taskType: string;
   /** True for a request to run an attempt, false for one to abort it. */
   readonly runs: boolean;
-}
-
-interface SentRequest {
-  readonly taskType: string;
-  readonly sentAt: number;
 }
 
 /** Initial size of the window: a short fan-out need not wait. */
@@ -34,11 +30,6 @@ const TARGET_QUEUEING_DELAY = { ms: 1, part: 0.5 };
  * wait.
  */
 const START_PACE = { burst: 256, intervalMs: 2.5 };
-/**
- * Age from which a request counts as answered, ms; a plugin service that answers nothing for so
- * long does not block.
- */
-const UNANSWERED_TIMEOUT_MS = 5_000;
 
 /**
  * Bounds one workflow's unanswered requests to plugin services, and beside other workflows also the
@@ -50,8 +41,7 @@ const UNANSWERED_TIMEOUT_MS = 5_000;
  * for load.
  */
 export class RequestWindow {
-  /** Generated names of the attempts, oldest request first. */
-  readonly #unanswered = new Map<string, SentRequest>();
+  readonly #unanswered = new UnansweredRequests();
   #size = INITIAL_SIZE;
   /**
    * Responses since the last change of size, and whether one of them had a queueing delay within
@@ -59,15 +49,11 @@ export class RequestWindow {
    */
   #answers = 0;
   #onTime = false;
-  #lastAnswerAt: number;
 
   constructor(
     private readonly delays: MinimumDelays,
-    now: number,
     private readonly startPace: Pick<TokenBucket, "take"> = new TokenBucket(START_PACE),
-  ) {
-    this.#lastAnswerAt = now;
-  }
+  ) {}
 
   get isEmpty(): boolean {
     return this.#unanswered.size === 0;
@@ -80,24 +66,23 @@ export class RequestWindow {
   admit({ generatedName, taskType, runs }: CountedRequest, { now, shared }: { readonly now: number; readonly shared: boolean }): boolean {
     const unanswered = this.#unanswered;
     const isNew = !unanswered.has(generatedName);
-    if (unanswered.size >= (shared ? this.#size : MAX_SIZE) && isNew) {
-      const [oldest] = unanswered;
-      if (oldest !== undefined && now - oldest[1].sentAt < UNANSWERED_TIMEOUT_MS && now - this.#lastAnswerAt < UNANSWERED_TIMEOUT_MS)
-        return false;
-      if (oldest !== undefined) unanswered.delete(oldest[0]);
-    }
+    if (isNew && !this.#hasRoom(taskType, { now, shared })) return false;
     if (shared && runs && isNew && !this.startPace.take(now)) return false;
-    unanswered.delete(generatedName);
-    unanswered.set(generatedName, { taskType, sentAt: now });
+    unanswered.add(generatedName, { taskType, sentAt: now });
     return true;
+  }
+
+  #hasRoom(taskType: string, { now, shared }: { readonly now: number; readonly shared: boolean }): boolean {
+    const unanswered = this.#unanswered;
+    const limit = shared ? this.#size : MAX_SIZE;
+    if (unanswered.size >= limit) unanswered.expire(now);
+    return unanswered.size < limit || unanswered.isSilent(taskType);
   }
 
   /** Notes that a plugin service has published an event of the attempt. */
   onAnswer(generatedName: string, now: number): void {
-    this.#lastAnswerAt = now;
-    const request = this.#unanswered.get(generatedName);
+    const request = this.#unanswered.answered(generatedName, now);
     if (request === undefined) return;
-    this.#unanswered.delete(generatedName);
     const delay = now - request.sentAt;
     const minimum = this.delays.record(request.taskType, delay, now);
     if (delay <= minimum + Math.max(TARGET_QUEUEING_DELAY.ms, TARGET_QUEUEING_DELAY.part * minimum)) this.#onTime = true;
