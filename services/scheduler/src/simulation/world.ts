@@ -97,6 +97,7 @@ export class Replica {
     const faulty = schedules.map((schedule) => fault.schedule?.(schedule) ?? schedule);
     const watermarks: WatermarkStore = {
       ensureRows: (known) => this.#ask("database", () => store.ensureRows(known)),
+      adoptActivation: (schedule, recorded) => this.#ask("database", () => store.adoptActivation(schedule, recorded)),
       acquireLease: (schedule, watermark) => this.#ask("database", () => store.acquireLease(schedule, watermark)),
       advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
       prune: (others, days) => store.prune(others, days),
