@@ -60,7 +60,7 @@ export async function replaceAtomically(path: string, create: (staged: string) =
   }
 }
 
-/** Writes a file to the disk: otherwise its name may outlive a power failure, and its content not. */
+/** Writes a file to the disk, so that a power failure does not leave its name without content. */
 function syncFile(path: string): void {
   const fd = openSync(path, "r+");
   try {

@@ -117,7 +117,7 @@ export class Scheduler {
       const list = await admin.listIfChanged(this.#revision);
       if (list !== undefined) {
         await this.#replaceSchedules(list.schedules);
-        // A schedule that disagrees with its progress needs the next list, though it has not changed.
+        // A schedule that disagrees with its progress needs the next list, even an unchanged one.
         const disagrees = [...this.#entries.values()].some(({ laterActivation }) => laterActivation !== undefined);
         this.#revision = disagrees ? undefined : list.revision;
       }

@@ -96,7 +96,7 @@ test("line separators of Unicode in a workflow do not end its line", async () =>
 const line = (namespace: string, spec: object = {}) => JSON.stringify({ kind: "FlyteWorkflow", metadata: { namespace, name: "e" }, spec });
 const isWorkflow = (text: string) => text.includes('"kind":"FlyteWorkflow"') && !text.includes("CustomResourceDefinition");
 
-/** Starts an API server that passes the bodies of creations to `create`, until the test has ended. */
+/** Starts an API server that passes the bodies of creations to `create`, until the test ends. */
 async function startApi(
   create: (text: string, answer: (status: number, body: object) => unknown) => unknown,
 ): Promise<{ name: string; kubeconfig: string }> {

@@ -225,7 +225,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     expect(failedReads.get("later")).toBeLessThanOrEqual(reads + 1);
     unavailable.delete("later");
     await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), POLL);
-    expect(reasons().slice(1)).toEqual([""]);
+    await vi.waitFor(() => expect(reasons().slice(1)).toEqual([""]), POLL);
   }, 120_000);
 
   test("a resource whose status requires a newer build is left unchanged, reported once, and continues when it no longer does", async () => {
