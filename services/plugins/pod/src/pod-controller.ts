@@ -268,7 +268,7 @@ export class PodController {
     const known = this.#watched(key);
     if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
     const unwatched = this.#unwatched.recent(key);
-    if (unwatched !== undefined) return { pod: this.#shown(unwatched), created: false };
+    if (unwatched !== undefined) return { pod: requireAttemptObject(this.#shown(unwatched), request, "Pod"), created: false };
     if (this.#unwatched.has(key) || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
       const current = await this.#getPod(request);
       if (current === undefined) throw this.#creations.failureOf(request, podMissingFailure(this.#names.objectOf(request)));
@@ -342,9 +342,10 @@ export class PodController {
     if (type === "deleted") this.deps.warm?.reused.ends.forget(object);
     else this.deps.warm?.reused.ends.observe(object);
     this.#unwatched.delete(key);
+    const request = this.#requestFor(key, object);
     if (type !== "deleted") this.deps.warm?.observe(object, () => this.#informer?.get(event.key));
     if (type === "deleted") {
-      if (this.#finished.has(key)) this.#names.delete(key);
+      if (this.#finished.has(key, request ?? {})) this.#names.delete(key);
       this.#deletions.onDeleted(key);
       this.#queue.cancelDelayed(key);
     }
@@ -352,7 +353,7 @@ export class PodController {
       this.deps.logger.warn({ pod: key }, "a pod was created after its attempt ended, and is deleted");
       this.#queue.add(key);
     }
-    if (this.#requestFor(key, object) === undefined || this.#finished.has(key)) return;
+    if (request === undefined || this.#finished.has(key, request)) return;
     if (type === "deleted") {
       // The deletion of a pod whose end was reported is garbage collection, not a change to report.
       if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
@@ -372,11 +373,10 @@ export class PodController {
   /** Reports the state that follows from a pod's change, or deletes an obsolete pod. */
   async #reconcilePod(key: string): Promise<void> {
     if (await this.#deleteObsolete(key)) return;
-    if (this.#finished.has(key) || this.#creating.has(key)) return;
     const pod = this.#watched(key);
     const deletedPod = this.#deletedUnreported.get(key);
     const request = this.#requestFor(key, pod ?? deletedPod);
-    if (request === undefined) return;
+    if (request === undefined || this.#finished.has(key, request) || this.#creating.has(key)) return;
     try {
       if (pod !== undefined) await this.#publish(pod, request);
       else if (deletedPod !== undefined) await this.#publishDeleted(deletedPod, request);
