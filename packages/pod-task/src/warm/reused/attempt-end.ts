@@ -33,7 +33,16 @@ export const moduleName = z
   .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/);
 const moduleNames = z.array(moduleName).max(MAX_PRELOADS).catch([]);
 
-const seconds = z.number().transform((value) => new Date(value * 1_000));
+/**
+ * The end of the year 9999, after which no timestamp of protobuf lies, s. Attempts can write the
+ * termination message of a supervisor that is killed.
+ */
+const MAX_SECONDS = 253_402_300_799;
+const seconds = z
+  .number()
+  .min(0)
+  .max(MAX_SECONDS)
+  .transform((value) => new Date(value * 1_000));
 /** Text by which earlier supervisors tell that the pod was stopped; theirs also covers later signals. */
 const STOPPED = "the pod is stopped";
 const endMark = z
