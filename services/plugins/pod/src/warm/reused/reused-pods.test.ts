@@ -1,6 +1,6 @@
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { PODS } from "@flyte-ts/kubernetes";
+import { KubeError, PODS } from "@flyte-ts/kubernetes";
 import { decodeAttemptAnnotation } from "@flyte-ts/pod-task";
 import { takeOf } from "@flyte-ts/pod-task/warm";
 import { attemptKey } from "@flyte-ts/task-plugin";
@@ -54,6 +54,51 @@ describe("a kind without reused pods", () => {
       "p-development/a-n5-0",
       "p-development/a-n6-0",
     ]);
+  });
+});
+
+describe("a reused pod whose take got no answer", () => {
+  let world: ReusedWorld;
+  let bench: WarmBench<ReusedWorld>;
+  const other = { generatedName: "a-n1-0", nodePath: "n1" };
+
+  beforeEach(async () => {
+    world = new ReusedWorld();
+    world.ahead = 1;
+    world.hasRivals = false;
+    bench = new WarmBench(world);
+    await bench.start();
+  });
+  afterEach(() => bench.stop());
+
+  it("serves the next attempt when the watch shows that it was taken", async () => {
+    world.cluster.faults.push("createUnknown");
+    await bench.send(DesiredState.RUN);
+    await bench.advance(1_500);
+    expect([bench.names("taken"), bench.phases().at(-1)]).toEqual([["warm-0"], "RUNNING"]);
+    world.complete(warmRequest());
+    await bench.advance(100);
+    await bench.send(DesiredState.FINALIZE);
+    await bench.send(DesiredState.RUN, other);
+    await bench.advance(2_000);
+    expect(world.cluster.podOf(attemptKey(warmRequest(other)))?.metadata.name).toBe("warm-0");
+  });
+
+  it.each([
+    ["finalized", DesiredState.FINALIZE],
+    ["aborted", DesiredState.ABORT],
+  ])("serves another attempt when it was not taken and its attempt was %s", async (_, desired) => {
+    const patch = world.cluster.mergePatch.bind(world.cluster);
+    let lost = 1;
+    world.cluster.mergePatch = (ref, options) =>
+      lost-- > 0 ? Promise.reject(new KubeError("request timed out", { status: 0 })) : patch(ref, options);
+    await bench.send(DesiredState.RUN);
+    await bench.send(desired, { deleteResources: desired === DesiredState.ABORT });
+    expect(bench.names("taken")).toEqual([]);
+    await bench.advance(10_000);
+    await bench.send(DesiredState.RUN, other);
+    await bench.advance(2_000);
+    expect(world.cluster.podOf(attemptKey(warmRequest(other)))?.metadata.name).toBe("warm-0");
   });
 });
 
