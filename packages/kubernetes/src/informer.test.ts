@@ -5,7 +5,7 @@ import type { KubeObject } from "./client/resources.js";
 import { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
-const CONFIG_MAPS = { group: "", version: "v1", plural: "configmaps" };
+const CONFIG_MAPS = { group: "", version: "v1", plural: "configmaps", namespaced: true };
 
 /** A collection that the test changes. */
 class Collection {

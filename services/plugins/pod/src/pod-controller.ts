@@ -355,7 +355,8 @@ export class PodController {
     if (request === undefined || this.#finished.has(key, request)) return;
     if (type === "deleted") {
       // The deletion of a pod whose end was reported is garbage collection, not a change to report.
-      if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
+      if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs))
+        return this.#names.delete(key);
       this.#deletedUnreported.set(key, object);
     } else {
       this.#deletedUnreported.delete(key);
@@ -422,6 +423,7 @@ export class PodController {
     this.#creations.requireSettled(request);
     await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: podMissingFailure(this.#names.objectOf(request)) });
     this.#deletedUnreported.delete(attemptKey(request));
+    this.#names.delete(attemptKey(request));
   }
 
   async #waitForSync(): Promise<void> {

@@ -6,7 +6,8 @@ import { KubeError } from "@flyte-ts/kubernetes";
 import { ATTEMPT_ANNOTATION } from "@flyte-ts/pod-task";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import { pluginConformance } from "@flyte-ts/task-plugin/harness";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { AttemptPodNames } from "../attempt-pod-names.js";
 import { WarmBench } from "../simulation/warm-bench.fixture.js";
 import { warmRequest, WarmWorld } from "../simulation/warm-world.js";
 
@@ -141,6 +142,45 @@ describe("warm pods", () => {
       await send(DesiredState.RUN);
       await advance(1_000);
       expect([bench.names("taken").length, world.cluster.pods.has("p-development/warm-0")]).toEqual([1, true]);
+    });
+  });
+
+  describe("that are gone", () => {
+    /** The names of warm pods that the controller keeps. */
+    const kept = () => (add.mock.contexts.at(-1) as AttemptPodNames).size;
+    let add: MockInstance<AttemptPodNames["add"]>;
+
+    beforeEach(async () => {
+      add = vi.spyOn(AttemptPodNames.prototype, "add");
+      await send(DesiredState.RUN);
+      await advance(1_000);
+    });
+    afterEach(() => add.mockRestore());
+
+    it("are forgotten once their end was reported", async () => {
+      world.complete(warmRequest());
+      await advance(1_000);
+      expect(kept()).toBe(1);
+      world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
+      await advance(1_000);
+      expect([phases().at(-1), kept()]).toEqual(["SUCCEEDED", 0]);
+    });
+
+    it("are forgotten once their loss was reported", async () => {
+      world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
+      await advance(1_000);
+      expect([phases().at(-1), kept()]).toEqual(["FAILED", 0]);
+    });
+
+    it("are forgotten after their attempt was finalized without them", async () => {
+      const { name } = taken().metadata;
+      world.complete(warmRequest());
+      await advance(1_000);
+      await send(DesiredState.FINALIZE, { deleteResources: false });
+      expect(kept()).toBe(1);
+      world.cluster.deletePodExternally(`p-development/${name}`);
+      await advance(1_000);
+      expect(kept()).toBe(0);
     });
   });
 
