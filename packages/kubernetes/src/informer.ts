@@ -13,7 +13,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly logger: Logger;
   /**
    * Called in the order of the changes. `previous` is the cached object; on `deleted`, `object` is
-   * its last known state.
+   * its last known state. An error of it is logged, and the next changes follow.
    */
   readonly onEvent: (event: InformerEvent<T>) => void;
   /** Called for each answer by which the API has no such collection: its definition is gone. */
@@ -24,7 +24,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly idleTimeoutMs?: number;
   /**
    * Maps an object to the part that the cache keeps; default: all. Objects are readonly, since they
-   * are shared.
+   * are shared. A state for which it throws is logged and left out: the cache keeps the last one
+   * before it, so that no consumer sees a state that was not mapped.
    */
   readonly transform?: (object: T) => T;
   /** Clock of the delays before another watch. Default: the system's. */
@@ -166,7 +167,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         this.#put(object);
         break;
       case "DELETED":
-        this.#remove(object);
+        this.#remove(this.#transform(object) ?? this.#cache.get(objectKey(object)));
         break;
       case "BOOKMARK":
         break;
@@ -182,15 +183,41 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     const key = objectKey(object);
     const previous = this.#cache.get(key);
     if (previous?.metadata.resourceVersion === object.metadata.resourceVersion && previous !== undefined) return;
-    const transformed = this.options.transform?.(object) ?? object;
+    const transformed = this.#transform(object);
+    if (transformed === undefined) return;
     this.#cache.set(key, transformed);
-    this.options.onEvent({ type: previous === undefined ? "added" : "modified", key, object: transformed, previous });
+    this.#notify({ type: previous === undefined ? "added" : "modified", key, object: transformed, previous });
   }
 
-  #remove(object: T): void {
+  #remove(object: T | undefined): void {
+    if (object === undefined) return;
     const key = objectKey(object);
     const previous = this.#cache.get(key);
     this.#cache.delete(key);
-    this.options.onEvent({ type: "deleted", key, object, previous });
+    this.#notify({ type: "deleted", key, object, previous });
+  }
+
+  /** Undefined for an object that cannot be mapped: one object must not stop the watch of all. */
+  #transform(object: T): T | undefined {
+    const { transform = (whole: T) => whole } = this.options;
+    try {
+      return transform(object);
+    } catch (error) {
+      this.#logFault(objectKey(object), error, "an object cannot be read and is left out until it changes");
+      return undefined;
+    }
+  }
+
+  #notify(event: InformerEvent<T>): void {
+    try {
+      this.options.onEvent(event);
+    } catch (error) {
+      this.#logFault(event.key, error, "a change of an object cannot be handled and is passed over");
+    }
+  }
+
+  #logFault(object: string, error: unknown, text: string): void {
+    const { logger, ref } = this.options;
+    logger.error({ resource: ref.plural, object, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, text);
   }
 }

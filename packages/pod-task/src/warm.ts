@@ -15,6 +15,7 @@ export { type ReuseLimits, warmStart, type WarmStart, type WarmStartOptions } fr
 // Pods that serve several attempts
 export {
   type AttemptEnd,
+  isEndOfPod,
   MAX_PRELOADS,
   moduleName,
   parseAttemptEnd,

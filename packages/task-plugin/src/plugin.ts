@@ -51,7 +51,8 @@ export interface Plugin {
   stop?(): Promise<void> | void;
   /**
    * Starts the attempt unless it has started, and returns its status. Must start it at most once:
-   * names and other external effects derive from the request.
+   * names and other external effects derive from the request. An attempt of another owner may have
+   * had the same names; it has ended by then, as far as this process has seen it.
    */
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
   /**

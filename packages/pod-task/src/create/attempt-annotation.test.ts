@@ -28,6 +28,14 @@ describe("the attempt annotation", () => {
     expect(text.length).toBeLessThan(1_000);
   });
 
+  it("is read with the owner of its object", () => {
+    const { owner } = request;
+    const object = pod(encodeAttemptAnnotation(request));
+    const reference = { apiVersion: "v1", kind: "flyteworkflow", name: "n", uid: owner?.uid ?? "" };
+    expect(decodeAttemptAnnotation({ metadata: { ...object.metadata, ownerReferences: [reference] } })?.owner).toMatchObject(reference);
+    expect(decodeAttemptAnnotation(object)?.owner).toBeUndefined();
+  });
+
   it("is ignored when it is malformed or belongs to another pod", () => {
     expect(decodeAttemptAnnotation(pod(encodeAttemptAnnotation(request), "other"))).toBeUndefined();
     expect(decodeAttemptAnnotation(pod("!"))).toBeUndefined();

@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { OwnerSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { eventFields } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../copilot/data-config.js";
@@ -45,7 +45,8 @@ export function minimalAttempt({ metadata }: KubeObject, workflowKey: string): T
 }
 
 export function encodeAttemptAnnotation(request: TaskRequest): string {
-  return Buffer.from(toBinary(TaskRequestSchema, reduceRequest(request))).toString("base64");
+  // The object names its owner in a field of its own.
+  return Buffer.from(toBinary(TaskRequestSchema, { ...reduceRequest(request), owner: undefined })).toString("base64");
 }
 
 /** Returns the object with the annotation that identifies its attempt. */
@@ -54,7 +55,7 @@ export function annotateAttempt<T extends KubeObject>(object: T, request: TaskRe
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** Reads the attempt of an object; undefined for foreign objects. */
+/** Reads the attempt of an object, with the object's owner; undefined for foreign objects. */
 export function decodeAttemptAnnotation({ metadata }: KubeObject): TaskRequest | undefined {
   const text = metadata.annotations?.[ATTEMPT_ANNOTATION];
   if (text === undefined) return undefined;
@@ -62,7 +63,10 @@ export function decodeAttemptAnnotation({ metadata }: KubeObject): TaskRequest |
     const request = fromBinary(TaskRequestSchema, Buffer.from(text, "base64"));
     // The annotation may have been copied from another object; a warm pod has a name of its own.
     const isOwn = isObjectName(metadata.name, request.generatedName) || takenAt({ metadata }) !== undefined;
-    return isOwn && request.namespace === metadata.namespace ? request : undefined;
+    if (!isOwn || request.namespace !== metadata.namespace) return undefined;
+    const [owner] = metadata.ownerReferences ?? [];
+    if (owner !== undefined) request.owner = create(OwnerSchema, owner);
+    return request;
   } catch {
     return undefined;
   }

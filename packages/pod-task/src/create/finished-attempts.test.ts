@@ -65,6 +65,13 @@ describe("after a restart", () => {
     expect(removed).toEqual(["3"]);
   });
 
+  it("an attempt of another owner with the same key is another one", () => {
+    const { owner } = request;
+    expect(finished.has(key, request)).toBe(true);
+    expect(finished.has(key, { owner: owner && { ...owner, uid: "other" } })).toBe(false);
+    expect(finished.has(key, { owner: undefined })).toBe(true);
+  });
+
   it("an object that runs is deleted at once", () => {
     expect(finished.deferDeletion(key, objectOf("1"))).toBeUndefined();
   });

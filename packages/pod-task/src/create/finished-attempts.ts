@@ -1,7 +1,7 @@
 import { BoundedMap, type Time } from "@flyte-ts/async";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { InformerEvent, KubeObject } from "@flyte-ts/kubernetes";
-import { belongsToAttempt } from "./ownership.js";
+import { belongsToAttempt, isSameOwner } from "./ownership.js";
 import type { UnsettledCreations } from "./unsettled-creations.js";
 
 export interface FinishedAttemptsDeps<T extends KubeObject> {
@@ -41,8 +41,13 @@ export class FinishedAttempts<T extends KubeObject> {
     this.#attempts.set(key, { owner, workflowKey });
   }
 
-  has(key: string): boolean {
-    return this.#attempts.has(key);
+  /**
+   * True for an attempt of the same owner: another execution may have the name of a deleted one. A
+   * request that names no owner is that of the known attempt.
+   */
+  has(key: string, { owner }: Pick<TaskRequest, "owner">): boolean {
+    const attempt = this.#attempts.get(key);
+    return attempt !== undefined && (attempt.owner === undefined || owner === undefined || isSameOwner(attempt.owner, owner));
   }
 
   /**

@@ -92,18 +92,18 @@ export class UnsettledCreations {
   }
 
   isSettled(request: TaskRequest): boolean {
-    return this.#remainingMs(request) === 0;
+    return this.remainingMs(request) === 0;
   }
 
   /** Returns the failure of the attempt; RetryLater while a creation of it may take effect. */
   failureOf(request: TaskRequest, failure: Error): Error {
-    const retryAfterMs = this.#remainingMs(request);
+    const retryAfterMs = this.remainingMs(request);
     return retryAfterMs === 0 ? failure : new RetryLater(failure.message, { retryAfterMs, cause: failure });
   }
 
   /** @throws RetryLater while a creation of the attempt by this process may take effect */
   requireSettled(request: TaskRequest): void {
-    waitFor(this.#remainingMs(request));
+    waitFor(this.remainingMs(request));
   }
 
   /** @throws RetryLater while a creation of an earlier process may take effect */
@@ -112,7 +112,7 @@ export class UnsettledCreations {
   }
 
   /** Time until creations of the attempt by this process are settled, ms. */
-  #remainingMs(request: TaskRequest): number {
+  remainingMs(request: TaskRequest): number {
     const { settledAtMs = 0 } = this.#creations.get(attemptKey(request)) ?? {};
     return Math.min(this.settlesWithinMs, Math.max(0, settledAtMs - this.#clock.now()));
   }

@@ -84,6 +84,16 @@ describe("readResult", () => {
     });
   });
 
+  it.each([10n ** 17n, 253_402_300_800n, -62_135_596_801n])(
+    "reports an error document with the impossible time %d and an unknown origin, without both",
+    async (seconds) => {
+      const origin = 99 as ExecutionError_ErrorKind;
+      store.blobs.set(file("error.pb"), errorDocument({ code: "E", message: "no", origin, timestamp: { seconds, nanos: 0 } }));
+      const { failure } = await read();
+      expect(failure?.details).toEqual({ code: "E", message: "no", kind: "UNKNOWN" });
+    },
+  );
+
   it("fails recoverably with kind SYSTEM for a malformed error document", async () => {
     store.blobs.set(file("error.pb"), new Uint8Array());
     expect((await read()).failure).toMatchObject({ recoverable: true, details: { code: "ErrorFileBadFormat", kind: "SYSTEM" } });

@@ -33,9 +33,26 @@ export interface UnhandledRequest {
   readonly since: number;
 }
 
-/** State of one attempt in this process. */
+/**
+ * State of one attempt in this process. Attempts of executions that had the same name, one after
+ * the other, have the same key and different owners.
+ */
 export interface AttemptRecord {
   readonly key: string;
+  /** Uid of the resource that owns the attempt; empty until a request names it. */
+  ownerUid: string;
+  /** Owners of earlier attempts of this key, newest first. */
+  readonly earlierOwners: readonly string[];
+  /** Newest creation time of the requests seen, ms. */
+  requestedAtMs: number;
+  /** Earlier attempt of this key that has to end before this one starts. */
+  predecessor: AttemptRecord | undefined;
+  /** True once an attempt of another owner has the key: nothing of this one is reported. */
+  isReplaced: boolean;
+  /** True once nothing of the attempt runs any more, as far as this process knows. */
+  hasEnded: boolean;
+  /** The request to stop or remove the attempt that failed last, until a later one succeeds. */
+  unfinishedEnd: TaskRequest | undefined;
   /** Highest `desiredRank` of the requests seen; 0 before any. */
   desiredRank: number;
   lastPublished: PublishedStatus | undefined;
@@ -46,8 +63,8 @@ export interface AttemptRecord {
    * a growing map leaves behind would keep each decoded request until the next full collection.
    */
   unhandled: UnhandledRequest | undefined;
-  /** True while a request is processed. */
-  inProgress: boolean;
+  /** Resolves when no request is processed; undefined while none is. */
+  handling: Promise<void> | undefined;
   /** The newest request that arrived while another was processed. */
   pendingDelivery: Delivery | undefined;
   /** Text of the last error of the plugin, so that a repeated one is logged once. */
@@ -62,6 +79,9 @@ export interface AttemptCacheOptions {
   /** Maximum size of a terminal attempt's last event to keep for a repetition, bytes. */
   readonly maxEventBytes: number;
 }
+
+/** Maximum number of earlier owners that a record keeps: requests of older ones have expired. */
+const MAX_EARLIER_OWNERS = 8;
 
 /**
  * Keeps all active attempts and a bounded number of terminal ones. Dropping a terminal one is safe
@@ -84,20 +104,28 @@ export class AttemptCache {
     return this.#active.get(key) ?? this.#terminal.get(key);
   }
 
-  findOrAdd(key: string): AttemptRecord {
-    const known = this.find(key);
-    if (known !== undefined) return known;
+  /** Adds a record. It takes the place of that of an earlier owner, which is given. */
+  add(key: string, ownerUid: string, earlier?: AttemptRecord): AttemptRecord {
     const added: AttemptRecord = {
       key,
+      ownerUid,
+      earlierOwners: earlier === undefined ? [] : [earlier.ownerUid, ...earlier.earlierOwners].slice(0, MAX_EARLIER_OWNERS),
+      requestedAtMs: 0,
+      predecessor: earlier,
+      isReplaced: false,
+      hasEnded: false,
+      unfinishedEnd: undefined,
       desiredRank: 0,
       lastPublished: undefined,
       firstRunning: undefined,
       unhandled: undefined,
-      inProgress: false,
+      handling: undefined,
       pendingDelivery: undefined,
       lastError: undefined,
       cancelRetry: undefined,
     };
+    if (earlier !== undefined) earlier.isReplaced = true;
+    this.#terminal.delete(key);
     this.#active.set(key, added);
     return added;
   }
@@ -108,6 +136,8 @@ export class AttemptCache {
 
   /** Marks an attempt as terminal, which may be dropped. */
   markTerminal(record: AttemptRecord): void {
+    record.hasEnded = true;
+    if (record.isReplaced) return;
     if ((record.lastPublished?.data.length ?? 0) > this.options.maxEventBytes) record.lastPublished = undefined;
     if ((record.firstRunning?.data.length ?? 0) > this.options.maxEventBytes) record.firstRunning = undefined;
     this.#active.delete(record.key);

@@ -10,6 +10,7 @@ import { attemptKey } from "./attempt-key.js";
 import { AttemptCache, type AttemptRecord, type Delivery, type PublishedStatus } from "./attempt-cache.js";
 import { redeliveryDelay } from "./backoff.js";
 import { desiredRank } from "./desired-rank.js";
+import { endOfPredecessor, isOfEarlierOwner, isOfOtherOwner, requestedAtMs } from "./owner.js";
 import { PermanentFailure, RetryableFailure } from "../failure.js";
 import { statusFingerprint } from "./fingerprint.js";
 import type { PluginMetrics } from "../service/metrics.js";
@@ -44,6 +45,9 @@ const MAX_CACHED_EVENT_BYTES = 4 * 1024;
  *   before a terminal event, with
  * RUNNING, when the request shows that propeller missed it.
  * - A message is acknowledged when the plugin controls the attempt and the event is stored.
+ * - A request of another owner begins another attempt, since an execution may get the name of a
+ *   deleted one. What the earlier attempt left is ended first; its late requests and reports are
+ *   ignored.
  *
  * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it
  * did not acknowledge is redelivered. It shows as an event of an attempt that propeller considers
@@ -96,11 +100,14 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   }
 
   async publishStatus(request: TaskRequest, status: TaskStatus): Promise<void> {
-    const record = this.#cache.findOrAdd(attemptKey(request));
+    const key = attemptKey(request);
+    const known = this.#cache.find(key);
+    if (known !== undefined && isOfOtherOwner(known, request)) return;
+    const record = known ?? this.#cache.add(key, request.owner?.uid ?? "");
     if (record.desiredRank > desiredRank(DesiredState.RUN)) return;
     const published = this.#recordStatus(record, request, status);
     if (published !== undefined) await this.#publish(published);
-    if (isTerminalStatus(status) && !record.inProgress) this.#cache.markTerminal(record);
+    if (isTerminalStatus(status) && record.handling === undefined) this.#cache.markTerminal(record);
   }
 
   #start(delivery: Delivery): void {
@@ -157,7 +164,8 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
 
   async #receive(delivery: Delivery): Promise<void> {
     const { request, message } = delivery;
-    const record = this.#cache.findOrAdd(attemptKey(request));
+    const record = this.#recordOf(request);
+    if (record === undefined) return message?.ack();
     const rank = desiredRank(request.desired);
     if (rank < record.desiredRank) {
       // A newer request arrived earlier: this outdated one must not start anything.
@@ -169,18 +177,47 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     this.#markUnhandled(record, request);
     record.cancelRetry?.();
     record.cancelRetry = undefined;
-    if (record.inProgress) {
+    if (record.handling !== undefined) {
       record.pendingDelivery?.message?.ack();
       record.pendingDelivery = delivery;
       return;
     }
-    record.inProgress = true;
+    record.handling = this.#processAll(record, delivery);
+    await record.handling;
+  }
+
+  /** Returns the attempt's record; undefined for a request of an owner that another has replaced. */
+  #recordOf(request: TaskRequest): AttemptRecord | undefined {
+    const key = attemptKey(request);
+    const uid = request.owner?.uid ?? "";
+    const known = this.#cache.find(key);
+    if (known !== undefined && isOfEarlierOwner(known, request)) return undefined;
+    if (known !== undefined && isOfOtherOwner(known, request)) this.#drop(known);
+    const record = known === undefined || isOfOtherOwner(known, request) ? this.#cache.add(key, uid, known) : known;
+    if (record.ownerUid === "") record.ownerUid = uid;
+    record.requestedAtMs = Math.max(record.requestedAtMs, requestedAtMs(request) ?? 0);
+    return record;
+  }
+
+  /** Drops the requests of an attempt that another one replaces. */
+  #drop(record: AttemptRecord): void {
+    record.cancelRetry?.();
+    record.cancelRetry = undefined;
+    record.pendingDelivery?.message?.ack();
+    record.pendingDelivery = undefined;
+    if (record.unhandled !== undefined && record.unhandled.request.desired !== DesiredState.RUN)
+      record.unfinishedEnd = record.unhandled.request;
+    this.#markHandled(record);
+  }
+
+  /** Processes the request, and then the newest one that arrived meanwhile. Never rejects. */
+  async #processAll(record: AttemptRecord, delivery: Delivery): Promise<void> {
     for (let next: Delivery | undefined = delivery; next !== undefined; ) {
       record.pendingDelivery = undefined;
       await this.#process(record, next);
       next = record.pendingDelivery;
     }
-    record.inProgress = false;
+    record.handling = undefined;
     if (record.cancelRetry === undefined && (isTerminal(record) || record.desiredRank === desiredRank(DesiredState.FINALIZE))) {
       this.#cache.markTerminal(record);
     }
@@ -202,7 +239,9 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
   async #process(record: AttemptRecord, delivery: Delivery): Promise<void> {
     this.deps.metrics?.requests.inc({ desired: DesiredState[delivery.request.desired] });
     try {
+      await this.#endPredecessor(record, delivery.request);
       await this.#handle(record, delivery.request);
+      record.unfinishedEnd = undefined;
       this.#markHandled(record);
       record.lastError = undefined;
       delivery.message?.ack();
@@ -215,6 +254,23 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
         );
       });
     }
+  }
+
+  /**
+   * Ends what the attempt of an earlier owner has left: both have the same names.
+   *
+   * @throws RetryLater, or another error, when that has to be tried again
+   */
+  async #endPredecessor(record: AttemptRecord, request: TaskRequest): Promise<void> {
+    const { predecessor } = record;
+    if (predecessor === undefined) return;
+    // One call of the plugin at a time.
+    await predecessor.handling;
+    await this.#endPredecessor(predecessor, request);
+    const end = endOfPredecessor(predecessor, request);
+    if (end?.desired === DesiredState.ABORT) await this.#invokePlugin(end);
+    if (end?.desired === DesiredState.FINALIZE) await this.deps.plugin.finalize?.(end);
+    record.predecessor = undefined;
   }
 
   async #handle(record: AttemptRecord, request: TaskRequest): Promise<void> {
@@ -232,6 +288,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     // Propeller already knows a terminal phase, so this RUN is outdated.
     if (request.desired === DesiredState.RUN && isTerminalTaskEvent(request.knownPhase)) return;
     const status = await this.#invokePlugin(request);
+    if (record.isReplaced) return;
     const published = this.#recordStatus(record, request, status);
     if (published === undefined) await this.#republish(record);
     else await this.#publish(published);
@@ -256,6 +313,9 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
    */
   async #requeue(record: AttemptRecord, { request, message, retries }: Delivery, error: unknown): Promise<void> {
     const { logger, metrics, random, clock } = this.deps;
+    if (request.desired !== DesiredState.RUN) record.unfinishedEnd = request;
+    // Its successor ends it.
+    if (record.isReplaced) return message?.ack();
     metrics?.requeued.inc();
     const retryLater = error instanceof RetryLater ? error : undefined;
     if (retryLater === undefined) this.#logError(record, request, error);

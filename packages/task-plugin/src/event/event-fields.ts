@@ -6,12 +6,12 @@ const emptyRequest = messageFactory(TaskRequestSchema);
 const emptyTemplate = messageFactory(TaskTemplateSchema);
 
 /**
- * The part of a request that events are built from, which a plugin has to keep to report an attempt
- * later.
+ * The part of a request that a plugin has to keep to report an attempt later: events are built from
+ * it, and its owner tells the attempt from one of another execution with the same name.
  */
 export function eventFields(request: TaskRequest): TaskRequest {
-  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, partOfArray } =
-    request;
+  const { id, generatedName, workflowKey, nodePath, namespace, owner, inputUri, outputPrefix } = request;
+  const { interruptible, shard, pluginState, partOfArray } = request;
   return {
     ...emptyRequest(),
     id,
@@ -19,6 +19,7 @@ export function eventFields(request: TaskRequest): TaskRequest {
     workflowKey,
     nodePath,
     namespace,
+    owner,
     inputUri,
     outputPrefix,
     interruptible,

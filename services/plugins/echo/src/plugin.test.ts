@@ -151,6 +151,19 @@ describe("core-sleep", () => {
     expect(phases(bus).at(-1)).toBe(Phase.SUCCEEDED);
   });
 
+  it("is not aborted with the attempts of an earlier execution of its name", async () => {
+    const { bus, clock, send } = await stage();
+    const request = sleepRequest(5_000);
+    await send(request);
+    const { owner } = request;
+    await send({ ...request, desired: DesiredState.ABORT_ALL, owner: owner && { ...owner, uid: "earlier" } });
+    await clock.advance(5_000);
+    expect(phases(bus)).toEqual([Phase.RUNNING, Phase.SUCCEEDED]);
+    await send(sleepRequest(60_000, { generatedName: "other-n0-0" }));
+    await send({ ...request, desired: DesiredState.ABORT_ALL });
+    expect(phases(bus).at(-1)).toBe(Phase.ABORTED);
+  });
+
   it("ends many sleeps on time with one timer, and none that was aborted", async () => {
     const { bus, clock, send } = await stage();
     const timersBefore = clock.pending;

@@ -26,6 +26,7 @@ export interface EchoOptions {
 
 interface PendingSleep {
   readonly workflowKey: string;
+  readonly ownerUid: string;
   readonly wakeMs: number;
   /**
    * The encoded request without fields that only its start needs, since there may be very many
@@ -61,7 +62,9 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
         logger.debug({ object: key }, "the sleep has already finished");
         return result;
       }
-      pending = { workflowKey: request.workflowKey, wakeMs, request: encodeMessage(TaskRequestSchema, eventFields(request)), result };
+      const { workflowKey, owner } = request;
+      const ownerUid = owner?.uid ?? "";
+      pending = { workflowKey, ownerUid, wakeMs, request: encodeMessage(TaskRequestSchema, eventFields(request)), result };
       pendingSleeps.set(key, pending);
       alarms.set(key, wakeMs);
       logger.debug({ object: key, until: wakeMs }, "sleep started");
@@ -82,9 +85,11 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       const result: Succeeded = { phase: "SUCCEEDED", outputs: echoOutputs(request) };
       return echoDelayMs === 0 ? result : sleep(request, echoDelayMs, result);
     },
-    listAttempts: ({ workflowKey }) =>
+    listAttempts: ({ workflowKey, owner }) =>
       [...pendingSleeps.values()].flatMap((pending) =>
-        pending.workflowKey === workflowKey ? decodeMessage(TaskRequestSchema, pending.request) : [],
+        pending.workflowKey === workflowKey && pending.ownerUid === (owner?.uid ?? "")
+          ? decodeMessage(TaskRequestSchema, pending.request)
+          : [],
       ),
     abort: (request) => {
       const key = attemptKey(request);

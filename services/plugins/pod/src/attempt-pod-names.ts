@@ -16,6 +16,11 @@ export class AttemptPodNames {
   readonly #pods = new Map<string, string>();
   readonly #attempts = new Map<string, string>();
 
+  /** Number of attempts whose pods have other names. */
+  get size(): number {
+    return this.#pods.size;
+  }
+
   /** Notes the pod's attempt; returns its key. */
   add(pod: Pod): string {
     const attempt = podAttemptKey(pod);

@@ -185,6 +185,54 @@ describe("PodController", () => {
     expect(world.cluster.pods.size).toBe(1);
   });
 
+  it("an attempt of another execution with the name of a deleted one runs anew and is reported", async () => {
+    const { owner } = podRequest();
+    const later = { owner: owner && { ...owner, uid: "later" } };
+    const start = async (over: Partial<TaskRequest>) => {
+      await send(DesiredState.RUN, over);
+      run();
+      await settlePromises();
+    };
+    await start({});
+    world.complete(podRequest());
+    await settlePromises();
+    await send(DesiredState.FINALIZE);
+    world.cluster.deletePodExternally(key);
+    await settlePromises();
+    expect(told().map(([phase]) => phase)).toEqual(["QUEUED", "RUNNING", "SUCCEEDED"]);
+    await start(later);
+    expect([
+      world.cluster.creations.get(key),
+      told()
+        .slice(3)
+        .map(([phase]) => phase),
+    ]).toEqual([2, ["QUEUED", "RUNNING"]]);
+    world.complete(podRequest());
+    await settlePromises();
+    expect(told().at(-1)?.[0]).toBe("SUCCEEDED");
+  });
+
+  it("an attempt that takes the name of one that still runs starts once the pod of that one is gone", async () => {
+    const { owner } = podRequest();
+    await send(DesiredState.RUN);
+    run();
+    await settlePromises();
+    const uid = world.cluster.pod?.metadata.uid;
+    const before = told().length;
+    await send(DesiredState.RUN, { owner: owner && { ...owner, uid: "later" } });
+    await clock.advance(60_000);
+    expect([world.cluster.pods.size, world.cluster.creations.get(key)]).toEqual([1, 2]);
+    expect(world.cluster.pod?.metadata).toMatchObject({ ownerReferences: [{ uid: "later" }] });
+    expect(world.cluster.pod?.metadata.uid).not.toBe(uid);
+    expect(
+      new Set(
+        told()
+          .slice(before)
+          .map(([phase]) => phase),
+      ),
+    ).toEqual(new Set(["QUEUED"]));
+  });
+
   it("an abort deletes the pod with a short grace period and reports ABORTED when it is gone", async () => {
     await send(DesiredState.RUN);
     run();

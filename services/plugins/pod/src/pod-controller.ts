@@ -38,26 +38,21 @@ import {
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
+import { AttemptPods, type AttemptPodsDeps } from "./attempt-pods.js";
 import { AttemptPodNames, podAttemptKey } from "./attempt-pod-names.js";
 import { hasExited } from "./pod-exit.js";
-import { deleteTakenPod } from "./warm/delete-taken-pod.js";
 import type { WarmPool } from "./warm/pool.js";
-import { isReservation, Reservations } from "./warm/reservations.js";
-import { DeletionWaiter } from "./deletion-waiter.js";
+import { Reservations } from "./warm/reservations.js";
 import { UnwatchedPods } from "./unwatched-pods.js";
 
-export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps, Omit<CreatePodDeps, "client" | "creations"> {
+export interface PodControllerDeps
+  extends PodStatusDeps,
+    UnsettledCreationsDeps,
+    Omit<AttemptPodsDeps, "client" | "clock">,
+    Omit<CreatePodDeps, "client" | "creations"> {
   readonly archive: Pick<LogArchive, "archive" | "waitUntilArchived">;
   readonly client: KubeClient;
   readonly logger: Logger;
-  /**
-   * Seconds between SIGTERM and SIGKILL for a container of an aborted attempt. Short, since its
-   * result is not needed; not 0, with which Kubernetes forgets the pod before its processes have
-   * ended, so that two attempts could run at once.
-   */
-  readonly terminationGraceSeconds: number;
-  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
-  readonly deletionTimeoutMs: number;
   /** Number of pods observed concurrently. */
   readonly workers: number;
   /**
@@ -67,8 +62,6 @@ export interface PodControllerDeps extends PodStatusDeps, UnsettledCreationsDeps
   readonly reportEndedWithinMs: number;
   /** Show Kubernetes' warnings about pods that do not run yet. */
   readonly warningEvents: boolean;
-  /** Pods that are started ahead. Absent: each attempt starts a pod of its own. */
-  readonly warm?: WarmPool | undefined;
 }
 
 // Selects every pod of a Flyte task except those of operators; pods of other propellers have no
@@ -91,7 +84,7 @@ export class PodController {
   #pool: WorkerPool | undefined;
   readonly #queue: WorkQueue;
   readonly #reader: PodStatusReader;
-  readonly #deletions: DeletionWaiter;
+  readonly #pods: AttemptPods;
   readonly #creations: UnsettledCreations;
   /** Pods being created: their changes in the watch are reported after the submission. */
   readonly #creating = new Set<string>();
@@ -110,7 +103,7 @@ export class PodController {
   constructor(private readonly deps: PodControllerDeps) {
     this.#queue = new WorkQueue(deps.clock);
     this.#reader = new PodStatusReader({ ...deps, warningOf: (uid) => this.#warnings?.of(uid) });
-    this.#deletions = new DeletionWaiter(deps.clock);
+    this.#pods = new AttemptPods(deps, this.#names);
     this.#unwatched = new UnwatchedPods(deps.clock);
     this.#creations = new UnsettledCreations(deps);
     this.#finished = new FinishedAttempts({ clock: deps.clock, creations: this.#creations, hasEnded: hasExited });
@@ -191,11 +184,17 @@ export class PodController {
     return status ?? submitted;
   }
 
-  /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
   async abort(request: TaskRequest): Promise<Aborted | TerminalStatus> {
+    const end = await this.#stopAttempt(request);
+    this.deps.warm?.release(request, this.#creations.remainingMs(request));
+    return end;
+  }
+
+  /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
+  async #stopAttempt(request: TaskRequest): Promise<Aborted | TerminalStatus> {
     if (this.deps.warm !== undefined) await this.#waitForSync();
     this.#finished.add(attemptKey(request), request);
-    const pod = await this.#getPod(request);
+    const pod = await this.#pods.get(request);
     if (pod === undefined || !belongsToAttempt(pod, request)) {
       this.#creations.requireSettled(request);
       if (!wasSubmitted(request)) this.#creations.requireEarlierSettled();
@@ -210,7 +209,7 @@ export class PodController {
     // The end is read again from a pod that still exists.
     if (terminal !== undefined) this.#creations.requireSettled(request);
     const ended = terminal === undefined ? await this.#endReused(pod, annotated) : undefined;
-    if (ended === undefined) await this.#deleteAndWait(request, pod.metadata.uid);
+    if (ended === undefined) await this.#pods.deleteAndWait(request, pod.metadata.uid);
     this.#creations.requireSettled(request);
     return ended ?? terminal ?? { phase: "ABORTED" };
   }
@@ -251,14 +250,14 @@ export class PodController {
     this.#unwatched.delete(key);
     if (request.deleteResources && (this.#creations.earlierMayTakeEffect || this.deps.warm !== undefined)) await this.#waitForSync();
     const known = this.#watched(key);
-    if (this.#creations.isSettled(request)) this.deps.warm?.release(request);
+    this.deps.warm?.release(request, this.#creations.remainingMs(request));
     if (!request.deleteResources || (known !== undefined && !belongsToAttempt(known, request))) return;
     await this.deps.archive.waitUntilArchived(request);
     if (known !== undefined && takeOf(known) !== undefined && (await this.deps.warm?.reused.release(known)) !== undefined) return;
     // Until then the ended pod prevents another of its name.
     this.#creations.requireSettled(request);
     const dueAtMs = this.#finished.deferDeletion(key, known);
-    if (dueAtMs === undefined) await this.#delete(request, known?.metadata.uid);
+    if (dueAtMs === undefined) await this.#pods.delete(request, known?.metadata.uid);
     else this.#queue.addAt(key, dueAtMs);
     if (known === undefined) this.#names.delete(key);
   }
@@ -268,9 +267,9 @@ export class PodController {
     const known = this.#watched(key);
     if (known !== undefined) return { pod: requireAttemptObject(known, request, "Pod"), created: false };
     const unwatched = this.#unwatched.recent(key);
-    if (unwatched !== undefined) return { pod: this.#shown(unwatched), created: false };
+    if (unwatched !== undefined) return { pod: requireAttemptObject(this.#shown(unwatched), request, "Pod"), created: false };
     if (this.#unwatched.has(key) || this.#deletedUnreported.has(key) || wasSubmitted(request)) {
-      const current = await this.#getPod(request);
+      const current = await this.#pods.get(request);
       if (current === undefined) throw this.#creations.failureOf(request, podMissingFailure(this.#names.objectOf(request)));
       return { pod: requireAttemptObject(current, request, "Pod"), created: false };
     }
@@ -309,7 +308,7 @@ export class PodController {
     if (warm.unknownTake(request) !== undefined) return true;
     if (!this.#creations.isSettled(request)) return false;
     if (this.#creations.earlierMayTakeEffect) return warm.canServe(start) && this.#reservations.reserve(request, pod);
-    return (await this.#getPod(request)) === undefined;
+    return (await this.#pods.get(request)) === undefined;
   }
 
   async #createCold(pod: Pod, request: TaskRequest): Promise<Pod> {
@@ -342,20 +341,22 @@ export class PodController {
     if (type === "deleted") this.deps.warm?.reused.ends.forget(object);
     else this.deps.warm?.reused.ends.observe(object);
     this.#unwatched.delete(key);
+    const request = this.#requestFor(key, object);
     if (type !== "deleted") this.deps.warm?.observe(object, () => this.#informer?.get(event.key));
     if (type === "deleted") {
-      if (this.#finished.has(key)) this.#names.delete(key);
-      this.#deletions.onDeleted(key);
+      if (this.#finished.has(key, request ?? {})) this.#names.delete(key);
+      this.#pods.onDeleted(key);
       this.#queue.cancelDelayed(key);
     }
     if (this.#finished.onEvent(key, { ...event, object })) {
       this.deps.logger.warn({ pod: key }, "a pod was created after its attempt ended, and is deleted");
       this.#queue.add(key);
     }
-    if (this.#requestFor(key, object) === undefined || this.#finished.has(key)) return;
+    if (request === undefined || this.#finished.has(key, request)) return;
     if (type === "deleted") {
       // The deletion of a pod whose end was reported is garbage collection, not a change to report.
-      if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs)) return;
+      if (this.#reader.hasResult(key, object) || this.#endedBefore(object, this.#now() - this.deps.reportEndedWithinMs))
+        return this.#names.delete(key);
       this.#deletedUnreported.set(key, object);
     } else {
       this.#deletedUnreported.delete(key);
@@ -372,11 +373,10 @@ export class PodController {
   /** Reports the state that follows from a pod's change, or deletes an obsolete pod. */
   async #reconcilePod(key: string): Promise<void> {
     if (await this.#deleteObsolete(key)) return;
-    if (this.#finished.has(key) || this.#creating.has(key)) return;
     const pod = this.#watched(key);
     const deletedPod = this.#deletedUnreported.get(key);
     const request = this.#requestFor(key, pod ?? deletedPod);
-    if (request === undefined) return;
+    if (request === undefined || this.#finished.has(key, request) || this.#creating.has(key)) return;
     try {
       if (pod !== undefined) await this.#publish(pod, request);
       else if (deletedPod !== undefined) await this.#publishDeleted(deletedPod, request);
@@ -391,7 +391,7 @@ export class PodController {
     if (!this.#finished.isObsolete(key)) return false;
     const [namespace = "", generatedName = ""] = key.split("/");
     try {
-      const dueAtMs = await this.#finished.deleteDue(key, (uid) => this.#delete({ namespace, generatedName }, uid));
+      const dueAtMs = await this.#finished.deleteDue(key, (uid) => this.#pods.delete({ namespace, generatedName }, uid));
       if (dueAtMs !== undefined) this.#queue.addAt(key, dueAtMs);
     } catch (error) {
       this.#retryLater(key, error);
@@ -423,53 +423,7 @@ export class PodController {
     this.#creations.requireSettled(request);
     await this.#host?.publishStatus(request, terminal ?? { phase: "FAILED", failure: podMissingFailure(this.#names.objectOf(request)) });
     this.#deletedUnreported.delete(attemptKey(request));
-  }
-
-  /**
-   * Deletes the pod and waits until it is gone. Since the watch may be interrupted, Kubernetes is
-   * polled as well.
-   */
-  async #deleteAndWait(request: TaskRequest, uid: string | undefined): Promise<void> {
-    const key = attemptKey(request);
-    const deletion = this.#deletions.watch(key);
-    try {
-      if (!(await this.#delete(request, uid))) return;
-      const deadline = this.#now() + this.deps.deletionTimeoutMs;
-      while (this.#now() < deadline) {
-        if (await deletion.waitFor(1_000)) return;
-        const current = await this.#getPod(request);
-        if (current === undefined || current.metadata.uid !== uid) return;
-      }
-      throw new RetryLater(`pod ${key} still exists after its deletion`);
-    } finally {
-      deletion.cancel();
-    }
-  }
-
-  async #delete(attempt: Pick<TaskRequest, "namespace" | "generatedName">, uid: string | undefined): Promise<boolean> {
-    const { client, terminationGraceSeconds: gracePeriodSeconds } = this.deps;
-    const { namespace, name } = this.#names.objectOf(attempt);
-    if (name !== attempt.generatedName)
-      return deleteTakenPod({ client, gracePeriodSeconds, read: () => this.#getPod(attempt) }, attemptKey(attempt));
-    try {
-      return await client.delete(PODS, { namespace, name, gracePeriodSeconds, uid });
-    } catch (error) {
-      throw asRetryLater(error);
-    }
-  }
-
-  /** Reads the pod of the attempt, also one whose take had no answer. */
-  async #getPod(request: Pick<TaskRequest, "namespace" | "generatedName">): Promise<Pod | undefined> {
-    const { namespace, name } = this.deps.warm?.unknownTake(request) ?? this.#names.objectOf(request);
-    try {
-      const pod = await this.deps.client.get<Pod>(PODS, { namespace, name });
-      if (pod === undefined || isReservation(pod)) return undefined;
-      if (name === request.generatedName) return pod;
-      // A warm pod may be idle, or may have been taken by another attempt.
-      return this.#names.add(pod) === attemptKey(request) ? this.#shown(withEndFromStatus(pod)) : undefined;
-    } catch (error) {
-      throw asRetryLater(error);
-    }
+    this.#names.delete(attemptKey(request));
   }
 
   async #waitForSync(): Promise<void> {

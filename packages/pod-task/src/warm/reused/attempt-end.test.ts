@@ -38,6 +38,15 @@ describe("the end of an attempt in a reused pod that has ended", () => {
     expect(withEndFromStatus(killed)).toBe(killed);
   });
 
+  it.each([1e300, 8.7e12, 253_402_300_800, -1, Number.NaN])(
+    "stays that of the container when the message names the impossible time %d: an attempt can write it",
+    (startedAt) => {
+      const state = { exitCode: 137, reason: "OOMKilled" };
+      expect(shown(137, { startedAt }, "OOMKilled")).toMatchObject({ containerStatuses: [{ state: { terminated: state } }] });
+      expect(shown(137, { finishedAt: startedAt }, "OOMKilled")?.containerStatuses?.[0]?.state?.terminated?.finishedAt).toBeUndefined();
+    },
+  );
+
   it("does not exist while the container runs", () => {
     const running = pod(undefined);
     expect([withEndFromStatus(running), takeOf(running)]).toEqual([running, "7"]);

@@ -11,6 +11,8 @@ export interface AttemptEnd {
   readonly oom: boolean;
   /** The supervisor ended the attempt as requested. */
   readonly aborted: boolean;
+  /** The attempt got the signal with which a kubelet stops the pod. */
+  readonly stopped: boolean;
   readonly startedAt: Date;
   readonly finishedAt: Date;
   readonly message: string;
@@ -31,13 +33,25 @@ export const moduleName = z
   .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/);
 const moduleNames = z.array(moduleName).max(MAX_PRELOADS).catch([]);
 
-const seconds = z.number().transform((value) => new Date(value * 1_000));
+/**
+ * The end of the year 9999, after which no timestamp of protobuf lies, s. Attempts can write the
+ * termination message of a supervisor that is killed.
+ */
+const MAX_SECONDS = 253_402_300_799;
+const seconds = z
+  .number()
+  .min(0)
+  .max(MAX_SECONDS)
+  .transform((value) => new Date(value * 1_000));
+/** Text by which earlier supervisors tell that the pod was stopped; theirs also covers later signals. */
+const STOPPED = "the pod is stopped";
 const endMark = z
   .object({
     end: z.string(),
     code: z.int(),
     oom: z.boolean(),
     aborted: z.boolean(),
+    stopped: z.boolean().optional(),
     startedAt: seconds,
     finishedAt: seconds,
     message: z.string(),
@@ -45,7 +59,14 @@ const endMark = z
     imports: moduleNames.default([]),
     refused: moduleNames.default([]),
   })
-  .transform(({ end, retires, ...rest }): AttemptEnd => ({ ...rest, take: end, retires: retires ?? undefined }));
+  .transform(
+    ({ end, retires, stopped = retires === STOPPED, ...rest }): AttemptEnd => ({
+      ...rest,
+      take: end,
+      stopped,
+      retires: retires ?? undefined,
+    }),
+  );
 
 /** Parses a mark of a supervisor, of whatever take; undefined for other texts. */
 export function parseAttemptEnd(json: string): AttemptEnd | undefined {
@@ -54,6 +75,14 @@ export function parseAttemptEnd(json: string): AttemptEnd | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * True when the pod's status alone tells the reason of the end: a program that gets the signal with
+ * which a kubelet stops a pod may exit with any code.
+ */
+export function isEndOfPod({ stopped, code }: AttemptEnd): boolean {
+  return stopped && code !== 0;
 }
 
 /** Names the take of a reused pod by its attempt; undefined for all other pods. */

@@ -10,6 +10,7 @@ export interface End {
   readonly end: string;
   readonly code: number;
   readonly aborted: boolean;
+  readonly stopped: boolean;
   readonly message: string;
   readonly retires: string | null;
   readonly imports?: readonly string[];

@@ -330,7 +330,7 @@ print(LOOP.run_until_complete(asyncio.sleep(0, "works")))`;
     abort(pod, "a", command);
     const end = await pod.ended("a");
     expect(Date.now() - at).toBeLessThan(2_000);
-    expect([end.aborted, end.retires]).toEqual([true, null]);
+    expect([end.aborted, end.stopped, end.retires]).toEqual([true, false, null]);
     expect((await pod.run("b", ["pyflyte-execute", "print('fine')"])).out).toContain("fine");
   });
 
@@ -367,7 +367,7 @@ print(LOOP.run_until_complete(asyncio.sleep(0, "works")))`;
     await expect.poll(() => pod.output("a"), TIMEOUT).toMatch(/^ready$/m);
     pod.child.kill("SIGTERM");
     expect(await pod.exit).toBe(9);
-    expect(pod.ends("a")[0]?.retires).toBe("the pod is stopped");
+    expect(pod.ends("a")[0]).toMatchObject({ stopped: true, retires: "the pod is stopped" });
   });
 
   it("leaves no folder of an attempt that has ended", async () => {

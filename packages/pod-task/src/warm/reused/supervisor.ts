@@ -16,7 +16,8 @@ import { PRELOAD } from "./preload.js";
  * The program is the only writer of the container's log. A line of the attempt follows its tag and
  * `| `; a mark of the program is JSON after the tag and `= `. So an attempt cannot write marks. The
  * mark of an end is repeated until the assignment is gone, since logs rotate; it is the termination
- * message too.
+ * message too. It tells whether the attempt got the signal that stops the pod: the kubelet tells
+ * the reason later, in the status of the pod.
  *
  * The pod ends after its lifetime, its number of attempts, when an attempt leaves processes, files
  * or memory behind or changes this program's limits, and when an end is not acknowledged in time.
@@ -292,14 +293,15 @@ class Supervisor:
         started, kills = time.time(), oom_kills()
         self.log.mark(start=take, at=started)
         clean = self.folders is not None and self.folders.reset()
-        code, aborted, left, imports = (143, True, False, []) if assigned.get("abort") else self.follow(*self.fork(assigned), take)
+        outcome = (143, True, False, False, []) if assigned.get("abort") else self.follow(*self.fork(assigned), take)
+        code, aborted, stopped, left, imports = outcome
         finished = time.time()
         message = ""
         with contextlib.suppress(OSError):
             with open(TERMINATION_LOG, "rb") as log:
                 message = log.read(4096).decode("utf-8", "replace")
         oom = oom_kills() > kills
-        end = {"end": take, "code": code, "oom": oom, "aborted": aborted, "startedAt": started, "finishedAt": finished}
+        end = {"end": take, "code": code, "oom": oom, "aborted": aborted, "stopped": stopped, "startedAt": started, "finishedAt": finished}
         retires = self.reason_to_retire(clean, left)
         told = self.preload.told(imports) if self.preload is not None else {}
         return code, {**end, **told, "message": message or (self.log.last_lines() if code else ""), "retires": retires}
@@ -396,7 +398,7 @@ class Supervisor:
         return types.SimpleNamespace(pid=pid, returncode=None, **pipes)
 
     def follow(self, pid, pipes, report, take):
-        """Copies the output of the attempt until its end. Returns its exit code, whether it was aborted, whether it left processes, and what it imported."""
+        """Copies the output of the attempt until its end. Returns its exit code, whether it was aborted, whether it got the signal that stops the pod, whether it left processes, and what it imported."""
         poll = select.poll()
         for pipe in pipes:
             poll.register(pipe, select.POLLIN)
@@ -404,7 +406,7 @@ class Supervisor:
         with contextlib.suppress(AttributeError, OSError):
             process = os.pidfd_open(pid)
             poll.register(process, select.POLLIN)
-        seen, aborted_at, told = (), None, False
+        seen, aborted_at, told, stopped = (), None, False, False
         while status is None:
             for descriptor, _ in poll.poll(POLL * 1000):
                 if descriptor in open_pipes and not self.copy(descriptor):
@@ -420,7 +422,7 @@ class Supervisor:
                 if assigned is not None and assigned["take"] == take and assigned.get("abort"):
                     aborted_at = time.monotonic()
             if status is None and (aborted_at is not None or self.stopped) and not told:
-                told = True
+                told, stopped = True, aborted_at is None
                 self.signal(pid, signal.SIGTERM)
             if status is None and aborted_at is not None and time.monotonic() > aborted_at + GRACE:
                 self.signal(pid, signal.SIGKILL)
@@ -434,7 +436,7 @@ class Supervisor:
             os.close(pipe)
         self.log.finish()
         code = os.waitstatus_to_exitcode(status)
-        return (128 - code if code < 0 else code), aborted_at is not None, left, reported(report)
+        return (128 - code if code < 0 else code), aborted_at is not None, stopped, left, reported(report)
 
     @staticmethod
     def signal(pid, number):

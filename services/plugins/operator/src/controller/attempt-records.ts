@@ -21,8 +21,8 @@ export class AttemptRecords {
   constructor(private readonly finished: Pick<FinishedAttempts<Job>, "add" | "has">) {}
 
   /** True when changes of the attempt's job are not reported any more. */
-  isFinished({ key }: JobRef): boolean {
-    return this.finished.has(key);
+  isFinished({ key }: JobRef, attempt: Pick<TaskRequest, "owner">): boolean {
+    return this.finished.has(key, attempt);
   }
 
   /** Marks the attempt as finished and forgets everything else about it. */

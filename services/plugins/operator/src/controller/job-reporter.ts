@@ -85,7 +85,9 @@ export class JobReporter {
   }
 
   onPods(ref: JobRef): void {
-    if (!this.deps.records.isFinished(ref)) this.#queue.addAt(ref.key, this.deps.clock.now() + COLLECT_MS);
+    const request = this.#requestOf(ref);
+    if (request !== undefined && !this.deps.records.isFinished(ref, request))
+      this.#queue.addAt(ref.key, this.deps.clock.now() + COLLECT_MS);
   }
 
   /** Handles a change of a job from the watch. */
@@ -96,7 +98,8 @@ export class JobReporter {
       logger.warn({ job: ref.key }, "a job was created after its attempt ended, and is deleted");
       this.#queue.add(ref.key);
     }
-    if (records.isFinished(ref) || (records.requestOf(ref, object) === undefined && !ending.has(ref))) return;
+    const request = ending.requestOf(ref) ?? records.requestOf(ref, object);
+    if (request === undefined || records.isFinished(ref, request)) return;
     if (type === "deleted") {
       // The deletion of a job whose end was reported is garbage collection, not a change to report.
       const isReported = reader.hasResult(object) && !ending.isStopping(ref);
@@ -150,13 +153,12 @@ export class JobReporter {
 
   /** Reports the status that follows from a change. */
   async #report(ref: JobRef): Promise<void> {
-    const { records, ending, watch, host } = this.deps;
+    const { records, watch, host } = this.deps;
     if (await this.#deleteObsolete(ref)) return;
-    if (records.isFinished(ref) || this.#creating.has(ref.key)) return;
     const job = watch.jobs.get(ref);
     const lost = records.lostJob(ref);
-    const request = ending.requestOf(ref) ?? records.requestOf(ref, job ?? lost);
-    if (request === undefined) return;
+    const request = this.#requestOf(ref);
+    if (request === undefined || records.isFinished(ref, request) || this.#creating.has(ref.key)) return;
     try {
       const status = await this.#currentStatus(ref, { job, lost, request });
       if (status !== undefined) await host.publishStatus(request, status);
@@ -164,6 +166,12 @@ export class JobReporter {
       if (error instanceof RetryLater && error.status !== undefined) await host.publishStatus(request, error.status);
       this.#retryLater(ref, error);
     }
+  }
+
+  /** The attempt whose job exists, is being ended, or was lost. */
+  #requestOf(ref: JobRef): TaskRequest | undefined {
+    const { records, ending, watch } = this.deps;
+    return ending.requestOf(ref) ?? records.requestOf(ref, watch.jobs.get(ref) ?? records.lostJob(ref));
   }
 
   /** False when the job is not obsolete. */

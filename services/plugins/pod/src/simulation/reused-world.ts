@@ -127,6 +127,11 @@ export class ReusedWorld extends PodWorld {
     this.#supervisors?.complete(attemptLogTag(request));
   }
 
+  /** Lets the kubelet stop the attempt's pod: its supervisor tells so as given. */
+  stopPod(request: TaskRequest, told: object): void {
+    this.#supervisors?.stop(attemptLogTag(request), told);
+  }
+
   /** Keeps later assignments from the supervisors, as a kubelet that is lost. */
   hideAssignments(): void {
     if (this.#supervisors !== undefined) this.#supervisors.readsAssignments = false;

@@ -30,6 +30,13 @@ export interface Change {
   readonly after: Pod | undefined;
 }
 
+export interface SimulatedStatus {
+  /** State of the pod's first container. */
+  readonly state: ContainerState;
+  readonly conditions?: PodCondition[];
+  readonly reason?: string;
+}
+
 /** Time after which a new pod's containers start, ms: it is scheduled, and its images are there. */
 const START_MS = 300;
 
@@ -98,12 +105,12 @@ export class SimulatedCluster implements KubeClient {
   }
 
   /** Sets the state of the pod's first container, and the pod's phase. */
-  setPodStatus(attempt: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
+  setPodStatus(attempt: string, phase: string, { state, conditions = [], ...rest }: SimulatedStatus): void {
     const pod = this.podOf(attempt);
     if (pod === undefined) throw new Error(`no pod ${attempt}`);
     this.#start(objectKey(pod), pod.metadata.uid);
     const name = pod.spec.containers[0]?.name ?? "";
-    this.#put({ ...pod, status: { phase, conditions, containerStatuses: [{ name, ready: false, state }] } });
+    this.#put({ ...pod, status: { phase, conditions, ...rest, containerStatuses: [{ name, ready: false, state }] } });
   }
 
   /** Removes the pod without a deletion request. */

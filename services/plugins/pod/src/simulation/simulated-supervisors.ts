@@ -56,6 +56,12 @@ export class SimulatedSupervisors {
       if (current?.tag === tag && !current.ended) this.#end(key, { code: 0, aborted: false });
   }
 
+  /** Ends the attempt of this tag as a supervisor does whose pod is stopped; the mark tells it as given. */
+  stop(tag: string, told: object): void {
+    for (const [key, { current }] of this.#processes)
+      if (current?.tag === tag && !current.ended) this.#end(key, { code: 143, aborted: false, ...told });
+  }
+
   /** Closes all open logs, or lets them hang. */
   breakLogs(how: "close" | "hang"): void {
     for (const { streams } of this.#processes.values()) {
@@ -109,23 +115,24 @@ export class SimulatedSupervisors {
     this.#write(process, `${assigned.tag}= ${JSON.stringify({ start: assigned.take })}`);
   }
 
-  #end(key: string, { code, aborted }: { readonly code: number; readonly aborted: boolean }): void {
+  #end(key: string, end: { readonly code: number; readonly aborted: boolean; readonly retires?: string }): void {
     const process = this.#processes.get(key);
     const current = process?.current;
     if (process === undefined || current === undefined) return;
     current.ended = true;
-    const json = mark(current.take, { code, aborted, finishedAt: this.clock.now() / 1_000, ...this.told });
+    const json = mark(current.take, { ...end, finishedAt: this.clock.now() / 1_000, ...this.told });
     const isUnacknowledged = () => process.current === current;
     const write = () => isUnacknowledged() && this.#write(process, `${current.tag}= ${json}`);
     write();
+    if (end.retires !== undefined) return;
     for (const ms of REPEATS_MS) this.clock.schedule(ms, write);
     this.clock.schedule(ACKNOWLEDGED_MS, () => {
       const pod = this.cluster.pods.get(key);
       if (!isUnacknowledged() || pod === undefined) return;
       const state = {
-        terminated: { exitCode: code, reason: "Completed", message: json, finishedAt: new Date(this.clock.now()).toISOString() },
+        terminated: { exitCode: end.code, reason: "Completed", message: json, finishedAt: new Date(this.clock.now()).toISOString() },
       };
-      this.cluster.setPodStatus(key, code === 0 ? "Succeeded" : "Failed", { state });
+      this.cluster.setPodStatus(key, end.code === 0 ? "Succeeded" : "Failed", { state });
     });
   }
 

@@ -34,7 +34,8 @@ export class WarmBench<World extends PodWorld> {
   };
 
   send = async (desired: DesiredState, over: Partial<TaskRequest> = {}) => {
-    const request = { ...warmRequest(over), desired, deleteResources: desired !== DesiredState.RUN };
+    const { deleteResources = desired !== DesiredState.RUN } = over;
+    const request = { ...warmRequest(over), desired, deleteResources };
     await this.bus.send(taskRequestSubject("python-task", request.shard), toBinary(TaskRequestSchema, request));
     await settlePromises();
   };

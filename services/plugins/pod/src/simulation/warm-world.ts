@@ -106,7 +106,7 @@ class ForgetfulPool extends WarmPool {
   }
 
   override take(request: TaskRequest, start: Parameters<WarmPool["take"]>[1]): Promise<TakenPod | undefined> {
-    this.release(request);
+    this.release(request, 0);
     return super.take(request, start);
   }
 }

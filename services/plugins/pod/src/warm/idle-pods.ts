@@ -1,5 +1,16 @@
 import type { Time } from "@flyte-ts/async";
-import { createInformer, type Informer, type KubeClient, isConflict, isNotFound, objectKey, PODS } from "@flyte-ts/kubernetes";
+import {
+  createInformer,
+  type Informer,
+  type KubeClient,
+  isConflict,
+  isNotFound,
+  isTransient,
+  KubeError,
+  objectKey,
+  PODS,
+  wasNotApplied,
+} from "@flyte-ts/kubernetes";
 import type { Pod } from "@flyte-ts/pod-task";
 import { isIdleWarmPod, WARM_POOL_ANNOTATION } from "@flyte-ts/pod-task/warm";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -28,6 +39,8 @@ const DELETION_MS = 30_000;
 /**
  * Idle pods of this process. It takes over those of earlier processes by a change of each pod: a
  * take of an earlier process that is still on its way then fails, since it names an older version.
+ * A pod that may not be changed is deleted, which has the same effect. One that may not be deleted
+ * either stays as it is: takes of it are refused as its change was.
  */
 export class IdlePods {
   #informer: Informer<Pod> | undefined;
@@ -144,24 +157,46 @@ export class IdlePods {
   }
 
   async #adoptPod(found: Pod): Promise<void> {
-    const { client, clock, logger, pool } = this.deps;
+    const { clock, logger, pool } = this.deps;
     const { signal } = this.#abort;
     const { namespace = "", name } = found.metadata;
     let pod: Pod | undefined = found;
     while (!signal.aborted && pod !== undefined && poolOf(pod) !== pool) {
       try {
-        const { resourceVersion } = pod.metadata;
-        const body = { metadata: { resourceVersion, annotations: { [WARM_POOL_ANNOTATION]: pool } } };
-        this.addChanged(await client.mergePatch<Pod>(PODS, { namespace, name, body }));
-        return;
+        return await this.#takeOver(pod);
       } catch (error) {
         if (isNotFound(error)) return;
         if (!isConflict(error)) {
-          logger.warn({ pod: `${namespace}/${name}`, error: String(error) }, "cannot take over a warm pod; retrying");
+          const fields = { pod: `${namespace}/${name}`, error: String(error) };
+          logger.warn(fields, "cannot take over a warm pod now; tasks start once this has succeeded or was refused");
           await clock.sleep(RETRY_MS, signal).catch(() => undefined);
         }
       }
       pod = await this.#idlePod(namespace, name, pod);
+    }
+  }
+
+  /**
+   * Changes this version of the pod, or deletes it where that is refused.
+   *
+   * @throws an error after which another try may have another result
+   */
+  async #takeOver(pod: Pod): Promise<void> {
+    const { client, logger, pool } = this.deps;
+    const { namespace = "", name, uid, resourceVersion } = pod.metadata;
+    const id = `${namespace}/${name}`;
+    try {
+      const body = { metadata: { resourceVersion, annotations: { [WARM_POOL_ANNOTATION]: pool } } };
+      return this.addChanged(await client.mergePatch<Pod>(PODS, { namespace, name, body }));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      logger.warn({ pod: id, error: String(error) }, "a warm pod may not be changed and is deleted: no task could take it");
+    }
+    try {
+      await client.delete(PODS, { namespace, name, uid, resourceVersion, gracePeriodSeconds: 1 });
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      logger.warn({ pod: id, error: String(error) }, "a warm pod may be neither changed nor deleted; delete it by hand");
     }
   }
 
@@ -174,4 +209,9 @@ export class IdlePods {
       return known;
     }
   }
+}
+
+/** True when the API server will answer so again, as an admission policy or a missing permission does. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && !isTransient(error) && !wasNotApplied(error) && !isConflict(error) && !isNotFound(error);
 }

@@ -4,7 +4,6 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { isConflict, isNotFound, isTransient, type KubeClient, objectKey, PODS, wasNotApplied } from "@flyte-ts/kubernetes";
 import { asRetryLater, belongsToAttempt, decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
 import { handOverPatch, isIdleWarmPod, takeOf, takePatch, warmStart, type WarmStart } from "@flyte-ts/pod-task/warm";
-import { attemptKey } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { ageMs, type Candidate, isReady, isUnschedulable, kindOf } from "./idle-pod.js";
 import { IdlePods } from "./idle-pods.js";
@@ -13,6 +12,7 @@ import type { WarmPodSettings } from "./settings.js";
 import { Preloads } from "./reused/preloads.js";
 import { ReusedPods } from "./reused/reused-pods.js";
 import { Stock } from "./stock.js";
+import { type UnknownTake, UnknownTakes } from "./unknown-takes.js";
 import { WaitingPods } from "./waiting-pods.js";
 import { warmModeOf } from "./warm-mode.js";
 
@@ -22,15 +22,6 @@ export interface WarmPoolDeps {
   readonly logger: Logger;
   readonly settings: WarmPodSettings;
   readonly metrics?: WarmPodMetrics | undefined;
-}
-
-/** A take without an answer: it may have succeeded, or may still. */
-interface UnknownTake {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string | undefined;
-  /** The take of the ended attempt that had an offered pod. */
-  readonly offeredTake: string | undefined;
 }
 
 /** A pod that an attempt has taken. */
@@ -60,7 +51,7 @@ export class WarmPool {
   readonly #pods: IdlePods;
   readonly #stock: Stock;
   readonly #noNode: WaitingPods;
-  readonly #unknown = new Map<string, UnknownTake>();
+  readonly #unknown: UnknownTakes;
   /** Number of attempts that wait for a pod of a kind. */
   readonly #waiting = new Map<string, number>();
   /** Names this process. */
@@ -79,8 +70,7 @@ export class WarmPool {
     const isRoomNeeded = () => this.#noNode.list().length > 0;
     this.reused = new ReusedPods({ ...deps, pool, preloads, isRoomNeeded, onFree });
     this.#pods = new IdlePods({ ...deps, pool, onChange: () => this.#stock.changed() });
-    const isReserved = ({ metadata: { namespace = "", name } }: Pod) =>
-      [...this.#unknown.values()].some((take) => take.namespace === namespace && take.name === name);
+    this.#unknown = new UnknownTakes(deps.clock);
     const onChange = () => {
       this.reused.offers.closeAll();
       this.#stock.changed();
@@ -90,7 +80,7 @@ export class WarmPool {
       ...deps,
       pool,
       pods: this.#pods,
-      isReserved,
+      isReserved: (pod) => this.#unknown.mayHaveTaken(pod),
       busy: (kind) => this.reused.busy(kind),
       preloadOf: (kind) => preloads.annotationOf(kind),
       waiting: () => this.#noNode.list(),
@@ -141,7 +131,7 @@ export class WarmPool {
 
   /** The pod of a take without an answer. */
   unknownTake(request: Pick<TaskRequest, "namespace" | "generatedName">): UnknownTake | undefined {
-    return this.#unknown.get(attemptKey(request));
+    return this.#unknown.get(request);
   }
 
   /**
@@ -152,7 +142,7 @@ export class WarmPool {
    */
   async take(request: TaskRequest, start: WarmStart): Promise<TakenPod | undefined> {
     try {
-      const unknown = this.#unknown.get(attemptKey(request));
+      const unknown = this.#unknown.get(request);
       const earlier = unknown === undefined ? undefined : await this.#retake(unknown, request, start);
       if (earlier?.kind === "taken") return { pod: earlier.pod, outcome: "taken" };
       const idle = (await this.#takeIdle(request, start)) ?? (await this.#awaitReturning(start.key, () => this.#takeIdle(request, start)));
@@ -196,17 +186,24 @@ export class WarmPool {
     }
   }
 
-  /** Forgets the take of an attempt that has ended; it must be settled. */
-  release(request: TaskRequest): void {
-    this.#unknown.delete(attemptKey(request));
+  /**
+   * Forgets the take of an attempt that has ended.
+   *
+   * @param afterMs time after which the take can have no effect any more, ms
+   */
+  release(request: TaskRequest, afterMs: number): void {
+    this.#unknown.deleteAfter(request, afterMs);
   }
 
   /**
-   * Makes room for a pod of an attempt, if it finds no node.
+   * Handles a change of an attempt's pod: notes a take that succeeded without an answer, and makes
+   * room for a pod that finds no node.
    *
    * @param current returns the pod as it is later
    */
   observe(pod: Pod, current: () => Pod | undefined): void {
+    // Its kubelet may show the assignment late.
+    if (this.#unknown.settle(pod)) this.#noteTaken(pod, true);
     if (!isUnschedulable(pod)) return;
     this.#noNode.observe(objectKey(pod), kindOf(pod), () => {
       const later = current();
@@ -228,7 +225,7 @@ export class WarmPool {
   #choices(kind: string): readonly Candidate[] {
     const { clock, settings } = this.deps;
     const now = clock.now();
-    const reserved = new Set([...this.#unknown.values()].map(({ namespace, name }) => `${namespace}/${name}`));
+    const reserved = this.#unknown.pods();
     const idle = this.#pods.list().filter((pod) => kindOf(pod) === kind && isReady(pod));
     const offered = this.reused.offers.list(kind).map(({ pod, settledAt }) => ({ pod, settledAt: settledAt > now ? settledAt : 0 }));
     return [...idle.map((pod) => ({ pod, settledAt: this.#pods.settledAt(pod) })), ...offered]
@@ -247,10 +244,10 @@ export class WarmPool {
     const { client, logger } = this.deps;
     const { namespace = "", name, uid } = candidate.pod.metadata;
     let pod: Pod | undefined = candidate.pod;
-    const unknown = this.#unknown.get(attemptKey(request));
+    const unknown = this.#unknown.get(request);
     const wasUnknown = unknown !== undefined;
     const offeredTake = wasUnknown ? unknown.offeredTake : takeOf(pod);
-    this.#unknown.set(attemptKey(request), { namespace, name, uid, offeredTake });
+    this.#unknown.set(request, { namespace, name, uid, offeredTake });
     for (let conflicts = 0; pod !== undefined && pod.metadata.uid === uid && conflicts < MAX_CONFLICTS; conflicts++) {
       const isOffered = offeredTake !== undefined && takeOf(pod) === offeredTake;
       if (!isIdleWarmPod(pod) && !isOffered)
@@ -260,7 +257,7 @@ export class WarmPool {
         const body = this.#takePatch(pod, request, start);
         return this.#taken(await client.mergePatch<Pod>(PODS, { namespace, name, body }), request, candidate.settledAt);
       } catch (error) {
-        if (wasNotApplied(error) && !wasUnknown) this.#unknown.delete(attemptKey(request));
+        if (wasNotApplied(error) && !wasUnknown) this.#unknown.delete(request);
         if (isTransient(error) || (wasUnknown && !isConflict(error) && !isNotFound(error))) throw error;
         if (!isConflict(error) && !isNotFound(error)) {
           logger.warn({ pod: `${namespace}/${name}`, error: String(error) }, "cannot take a warm pod; the task starts in a new one");
@@ -281,15 +278,19 @@ export class WarmPool {
   }
 
   #taken(pod: Pod, request: TaskRequest, settledAt: number): TakeResult {
-    this.#unknown.delete(attemptKey(request));
-    this.reused.taken(pod, this.deps.clock.now(), settledAt > 0);
-    this.#pods.remove(pod);
+    this.#unknown.delete(request);
+    this.#noteTaken(pod, settledAt > 0);
     return { kind: "taken", pod };
+  }
+
+  #noteTaken(pod: Pod, late: boolean): void {
+    this.reused.taken(pod, this.deps.clock.now(), late);
+    this.#pods.remove(pod);
   }
 
   /** Notes that no take of this attempt can succeed any more. */
   #forget(request: TaskRequest, pod?: Pod): TakeResult {
-    this.#unknown.delete(attemptKey(request));
+    this.#unknown.delete(request);
     if (pod !== undefined && !isIdleWarmPod(pod)) this.#pods.remove(pod);
     return { kind: "lost" };
   }

@@ -6,7 +6,8 @@ import { KubeError } from "@flyte-ts/kubernetes";
 import { ATTEMPT_ANNOTATION } from "@flyte-ts/pod-task";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import { pluginConformance } from "@flyte-ts/task-plugin/harness";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { AttemptPodNames } from "../attempt-pod-names.js";
 import { WarmBench } from "../simulation/warm-bench.fixture.js";
 import { warmRequest, WarmWorld } from "../simulation/warm-world.js";
 
@@ -89,6 +90,98 @@ describe("warm pods", () => {
     expect(phases().at(-1)).toBe("SUCCEEDED");
     expect(bench.names("taken")).toEqual([name]);
     expect(world.cluster.takes).toBe(1);
+  });
+
+  describe("that a new process may not change", () => {
+    const forbidden = (verb: string) => new KubeError(`pods "warm-0" is forbidden: cannot ${verb}`, { status: 403, reason: "Forbidden" });
+    /** Refuses the calls of these verbs for the first idle pod, and starts a new process. */
+    const restart = async (...verbs: ("mergePatch" | "delete")[]) => {
+      await bench.stop();
+      for (const verb of verbs) {
+        const call = world.cluster[verb].bind(world.cluster) as (...args: unknown[]) => Promise<never>;
+        const refused: typeof call = (ref, options) =>
+          (options as { name: string }).name === "warm-0" ? Promise.reject(forbidden(verb)) : call(ref, options);
+        Object.assign(world.cluster, { [verb]: refused });
+      }
+      await bench.start();
+      // A simulated watch may miss changes right after its list, such as that of the other pod.
+      world.cluster.patchDirectly("p-development/warm-1", { metadata: {} });
+      await settlePromises();
+    };
+
+    it("are deleted, and attempts start", async () => {
+      await restart("mergePatch");
+      await sendCold();
+      await send(DesiredState.RUN);
+      await advance(1_000);
+      expect(world.cluster.pods.has("p-development/cold-n0-0")).toBe(true);
+      expect(bench.names("taken")).toEqual(["warm-1"]);
+      await advance(40_000);
+      expect(bench.names("idle")).not.toContain("warm-0");
+    });
+
+    it("are left alone when they cannot be deleted either, and attempts start without them", async () => {
+      await restart("mergePatch", "delete");
+      await sendCold();
+      for (const node of [0, 1]) await send(DesiredState.RUN, { generatedName: `a-n${node}-0`, nodePath: `n${node}` });
+      await advance(1_000);
+      expect(world.cluster.pods.has("p-development/cold-n0-0")).toBe(true);
+      expect([bench.names("taken"), bench.names("idle")]).toEqual([
+        expect.arrayContaining(["warm-1"]) as string[],
+        expect.arrayContaining(["warm-0"]) as string[],
+      ]);
+    });
+
+    it("are taken over once the API server answers again", async () => {
+      await bench.stop();
+      const patch = world.cluster.mergePatch.bind(world.cluster);
+      let failures = 3;
+      world.cluster.mergePatch = (ref, options) =>
+        failures-- > 0 ? Promise.reject(new KubeError("no leader", { status: 503 })) : patch(ref, options);
+      await bench.start();
+      await send(DesiredState.RUN);
+      await advance(1_000);
+      expect([bench.names("taken").length, world.cluster.pods.has("p-development/warm-0")]).toEqual([1, true]);
+    });
+  });
+
+  describe("that are gone", () => {
+    /** The names of warm pods that the controller keeps. */
+    const kept = () => (add.mock.contexts.at(-1) as AttemptPodNames).size;
+    let add: MockInstance<AttemptPodNames["add"]>;
+
+    beforeEach(async () => {
+      add = vi.spyOn(AttemptPodNames.prototype, "add");
+      await send(DesiredState.RUN);
+      await advance(1_000);
+    });
+    afterEach(() => add.mockRestore());
+
+    it("are forgotten once their end was reported", async () => {
+      world.complete(warmRequest());
+      await advance(1_000);
+      expect(kept()).toBe(1);
+      world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
+      await advance(1_000);
+      expect([phases().at(-1), kept()]).toEqual(["SUCCEEDED", 0]);
+    });
+
+    it("are forgotten once their loss was reported", async () => {
+      world.cluster.deletePodExternally(`p-development/${taken().metadata.name}`);
+      await advance(1_000);
+      expect([phases().at(-1), kept()]).toEqual(["FAILED", 0]);
+    });
+
+    it("are forgotten after their attempt was finalized without them", async () => {
+      const { name } = taken().metadata;
+      world.complete(warmRequest());
+      await advance(1_000);
+      await send(DesiredState.FINALIZE, { deleteResources: false });
+      expect(kept()).toBe(1);
+      world.cluster.deletePodExternally(`p-development/${name}`);
+      await advance(1_000);
+      expect(kept()).toBe(0);
+    });
   });
 
   it("are deleted by an abort, which leaves others alone", async () => {

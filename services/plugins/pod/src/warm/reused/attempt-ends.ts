@@ -2,7 +2,7 @@ import { resolvesWithin, type Time } from "@flyte-ts/async";
 import { attemptLogTag } from "@flyte-ts/domain/name";
 import { type KubeClient, objectKey } from "@flyte-ts/kubernetes";
 import { decodeAttemptAnnotation, type Pod } from "@flyte-ts/pod-task";
-import { type AttemptEnd, takeOf, withAttemptEnd } from "@flyte-ts/pod-task/warm";
+import { type AttemptEnd, isEndOfPod, takeOf, withAttemptEnd } from "@flyte-ts/pod-task/warm";
 import { isReady } from "../idle-pod.js";
 import { EndMarkReader } from "./end-mark-reader.js";
 
@@ -97,11 +97,12 @@ export class AttemptEnds {
 
   /**
    * Shows the pod of an attempt that has ended by itself as an ended one. An abort is told to those
-   * who asked for it.
+   * who asked for it. The end of an attempt that was stopped with its pod is not shown: the status
+   * of the pod or its deletion, also by the loss of its node, tells whether the node caused it.
    */
   apply<T extends Pod>(pod: T): T | Pod {
     const end = this.endOf(pod);
-    return end === undefined || end.aborted || hasTerminated(pod) ? pod : withAttemptEnd(pod, end);
+    return end === undefined || end.aborted || isEndOfPod(end) || hasTerminated(pod) ? pod : withAttemptEnd(pod, end);
   }
 
   /** Waits until the log was read once: another process may have seen the end before. */

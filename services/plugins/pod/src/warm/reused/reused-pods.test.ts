@@ -1,8 +1,12 @@
+import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { KubeError, PODS } from "@flyte-ts/kubernetes";
 import { decodeAttemptAnnotation } from "@flyte-ts/pod-task";
+import { takeOf } from "@flyte-ts/pod-task/warm";
 import { attemptKey } from "@flyte-ts/task-plugin";
 import { pluginConformance } from "@flyte-ts/task-plugin/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mark } from "../../simulation/simulated-supervisors.js";
 import { ReusedWorld } from "../../simulation/reused-world.js";
 import { WarmBench } from "../../simulation/warm-bench.fixture.js";
 import { warmRequest } from "../../simulation/warm-world.js";
@@ -50,6 +54,51 @@ describe("a kind without reused pods", () => {
       "p-development/a-n5-0",
       "p-development/a-n6-0",
     ]);
+  });
+});
+
+describe("a reused pod whose take got no answer", () => {
+  let world: ReusedWorld;
+  let bench: WarmBench<ReusedWorld>;
+  const other = { generatedName: "a-n1-0", nodePath: "n1" };
+
+  beforeEach(async () => {
+    world = new ReusedWorld();
+    world.ahead = 1;
+    world.hasRivals = false;
+    bench = new WarmBench(world);
+    await bench.start();
+  });
+  afterEach(() => bench.stop());
+
+  it("serves the next attempt when the watch shows that it was taken", async () => {
+    world.cluster.faults.push("createUnknown");
+    await bench.send(DesiredState.RUN);
+    await bench.advance(1_500);
+    expect([bench.names("taken"), bench.phases().at(-1)]).toEqual([["warm-0"], "RUNNING"]);
+    world.complete(warmRequest());
+    await bench.advance(100);
+    await bench.send(DesiredState.FINALIZE);
+    await bench.send(DesiredState.RUN, other);
+    await bench.advance(2_000);
+    expect(world.cluster.podOf(attemptKey(warmRequest(other)))?.metadata.name).toBe("warm-0");
+  });
+
+  it.each([
+    ["finalized", DesiredState.FINALIZE],
+    ["aborted", DesiredState.ABORT],
+  ])("serves another attempt when it was not taken and its attempt was %s", async (_, desired) => {
+    const patch = world.cluster.mergePatch.bind(world.cluster);
+    let lost = 1;
+    world.cluster.mergePatch = (ref, options) =>
+      lost-- > 0 ? Promise.reject(new KubeError("request timed out", { status: 0 })) : patch(ref, options);
+    await bench.send(DesiredState.RUN);
+    await bench.send(desired, { deleteResources: desired === DesiredState.ABORT });
+    expect(bench.names("taken")).toEqual([]);
+    await bench.advance(10_000);
+    await bench.send(DesiredState.RUN, other);
+    await bench.advance(2_000);
+    expect(world.cluster.podOf(attemptKey(warmRequest(other)))?.metadata.name).toBe("warm-0");
   });
 });
 
@@ -260,6 +309,46 @@ describe("reused pods", () => {
       "FAILED",
       ["ResourceDeletedExternally", 2],
     ]);
+  });
+
+  describe.each([
+    ["a mark", { stopped: true, retires: "the pod is stopped" }],
+    ["a mark of an earlier supervisor", { retires: "the pod is stopped" }],
+  ])("that a kubelet stops, which %s tells", (_, told) => {
+    const failure = () => {
+      const result = bench.bus.events.at(-1)?.event?.outputResult;
+      return result?.case === "error" ? [result.value.code, result.value.kind] : [];
+    };
+
+    it("fail their attempt as a failure of the system once the kubelet tells the reason", async () => {
+      world.stopPod(warmRequest(), told);
+      await advance(100);
+      expect(phases().at(-1)).toBe("RUNNING");
+      const message = mark(takeOf(taken()) ?? "", { code: 143, ...told });
+      const state = { terminated: { exitCode: 143, reason: "Error", message } };
+      world.cluster.setPodStatus(attemptKey(warmRequest()), "Failed", { state, reason: "Evicted" });
+      await advance(1_000);
+      expect([phases().at(-1), failure()]).toEqual(["FAILED", ["Evicted", ExecutionError_ErrorKind.SYSTEM]]);
+    });
+
+    it("fail their attempt as a failure of the system when its node is lost with them", async () => {
+      const { namespace = "", name } = taken().metadata;
+      world.stopPod(warmRequest(), told);
+      await advance(100);
+      world.cluster.deletionHangs = true;
+      await world.cluster.delete(PODS, { namespace, name });
+      await advance(1_000);
+      expect([phases().at(-1), failure()]).toEqual(["FAILED", ["UnexpectedObjectDeletion", ExecutionError_ErrorKind.SYSTEM]]);
+    });
+
+    it("can be aborted", async () => {
+      const key = `p-development/${taken().metadata.name}`;
+      world.stopPod(warmRequest(), told);
+      await advance(100);
+      await send(DesiredState.ABORT);
+      await advance(5_000);
+      expect([phases().at(-1), world.cluster.pods.has(key)]).toEqual(["ABORTED", false]);
+    });
   });
 
   it("tell that the kernel killed an attempt for want of memory", async () => {

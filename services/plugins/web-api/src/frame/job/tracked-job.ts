@@ -31,11 +31,10 @@ export interface TrackedJob<Job extends JsonObject> {
  * be in memory.
  */
 export function reducedRequest(request: TaskRequest): TaskRequest {
-  const { template, rawOutputPrefix, owner } = request;
+  const { template, rawOutputPrefix } = request;
   return {
     ...eventFields(request),
     rawOutputPrefix,
-    owner,
     template: create(TaskTemplateSchema, {
       type: template?.type ?? "",
       ...(template?.interface && { interface: { outputs: template.interface.outputs } }),
