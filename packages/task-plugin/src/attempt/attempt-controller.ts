@@ -186,7 +186,7 @@ export class AttemptController implements Pick<PluginHost, "publishStatus"> {
     await record.handling;
   }
 
-  /** Returns the attempt's record; undefined for a request of an owner that another has replaced. */
+  /** Returns the attempt's record; undefined for a request of a replaced owner. */
   #recordOf(request: TaskRequest): AttemptRecord | undefined {
     const key = attemptKey(request);
     const uid = request.owner?.uid ?? "";

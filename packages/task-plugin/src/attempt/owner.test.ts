@@ -38,7 +38,7 @@ describe("an attempt of a deleted execution whose name another execution has", (
     await bus.send(taskRequestSubject("t", sent.shard), toBinary(TaskRequestSchema, sent));
     await settlePromises();
   };
-  /** Serves a plugin that notes its calls, and in which the attempt of the first execution succeeds. */
+  /** Serves a plugin that notes its calls; the attempt of the first execution succeeds in it. */
   const serveNoted = (over: Partial<Plugin> = {}) =>
     serve({
       reconcile: (given) => {

@@ -43,7 +43,7 @@ const seconds = z
   .min(0)
   .max(MAX_SECONDS)
   .transform((value) => new Date(value * 1_000));
-/** Text by which earlier supervisors tell that the pod was stopped; theirs also covers later signals. */
+/** Text of earlier supervisors for a stopped pod; theirs also covers later signals. */
 const STOPPED = "the pod is stopped";
 const endMark = z
   .object({

@@ -56,7 +56,7 @@ export class SimulatedSupervisors {
       if (current?.tag === tag && !current.ended) this.#end(key, { code: 0, aborted: false });
   }
 
-  /** Ends the attempt of this tag as a supervisor does whose pod is stopped; the mark tells it as given. */
+  /** Ends the attempt of this tag like a supervisor whose pod is stopped, with the given mark. */
   stop(tag: string, told: object): void {
     for (const [key, { current }] of this.#processes)
       if (current?.tag === tag && !current.ended) this.#end(key, { code: 143, aborted: false, ...told });

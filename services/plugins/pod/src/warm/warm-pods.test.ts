@@ -92,7 +92,7 @@ describe("warm pods", () => {
     expect(world.cluster.takes).toBe(1);
   });
 
-  describe("that a new process may not change", () => {
+  describe("beyond the rights of a new process", () => {
     const forbidden = (verb: string) => new KubeError(`pods "warm-0" is forbidden: cannot ${verb}`, { status: 403, reason: "Forbidden" });
     /** Refuses the calls of these verbs for the first idle pod, and starts a new process. */
     const restart = async (...verbs: ("mergePatch" | "delete")[]) => {
@@ -145,7 +145,7 @@ describe("warm pods", () => {
     });
   });
 
-  describe("that are gone", () => {
+  describe("already deleted", () => {
     /** The names of warm pods that the controller keeps. */
     const kept = () => (add.mock.contexts.at(-1) as AttemptPodNames).size;
     let add: MockInstance<AttemptPodNames["add"]>;

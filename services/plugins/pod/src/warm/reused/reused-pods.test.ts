@@ -314,7 +314,7 @@ describe("reused pods", () => {
   describe.each([
     ["a mark", { stopped: true, retires: "the pod is stopped" }],
     ["a mark of an earlier supervisor", { retires: "the pod is stopped" }],
-  ])("that a kubelet stops, which %s tells", (_, told) => {
+  ])("stopped by a kubelet, which %s tells", (_, told) => {
     const failure = () => {
       const result = bench.bus.events.at(-1)?.event?.outputResult;
       return result?.case === "error" ? [result.value.code, result.value.kind] : [];
