@@ -2,9 +2,9 @@
 // parts: `npm run nightly -- simulation faults`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run } from "./prepare.mjs";
+import { ensureBuilt, ensureInstalled, environment as baseEnvironment, nodeProgram, root, run } from "./prepare.mjs";
 
-/** Files that vitest runs, and the environment that makes them long. */
+/** Files that vitest runs, and the environment that makes them long; or arguments of the bench. */
 const PARTS = {
   simulation: { files: ["services/propeller/simulation"], environment: { SIM_SEEDS: "10000" } },
   // Needs the registry of npm.
@@ -99,6 +99,8 @@ const PARTS = {
   },
   "console-map": { files: ["conformance/src/console/phone.test.ts"], environment: { CONSOLE_MAP_ITEMS: "96000" } },
   attack: { files: ["conformance/src/attack/exhaustion/neighbours.test.ts"], environment: { ATTACK: "full" } },
+  // 20,000 executions with retention: accepted, succeeded and recorded ones must be equal.
+  soak: { bench: ["--keep", "5", "soak", "20000"] },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 
@@ -111,13 +113,19 @@ if (unknown.length > 0) {
 await ensureInstalled();
 await ensureBuilt();
 const failed = [];
-for (const [name, { files, environment }] of Object.entries(PARTS)) {
+for (const [name, part] of Object.entries(PARTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  console.log(`\n== ${name}: ${JSON.stringify(environment)}`);
-  if (run("vitest", ["run", ...files], { env: { ...baseEnvironment(), ...environment } }) !== 0) failed.push(name);
+  console.log(`\n== ${name}: ${JSON.stringify(part.environment ?? part.bench)}`);
+  if (runPart(part) !== 0) failed.push(name);
 }
 console.log(failed.length === 0 ? "nightly: all parts passed" : `nightly: failed: ${failed.join(", ")}`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** Returns the exit code. */
+function runPart({ files, environment, bench }) {
+  if (bench !== undefined) return run(nodeProgram(), [join(root, "bench", "dist", "main.js"), ...bench]);
+  return run("vitest", ["run", ...files], { env: { ...baseEnvironment(), ...environment } });
+}
 
 /** Files of property tests. */
 function propertyFiles() {

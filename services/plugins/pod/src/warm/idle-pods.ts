@@ -211,7 +211,7 @@ export class IdlePods {
   }
 }
 
-/** True for a refusal that will be repeated: by an admission policy, or for a missing permission. */
+/** True for a refusal that would be repeated: by an admission policy or a missing permission. */
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && !isTransient(error) && !wasNotApplied(error) && !isConflict(error) && !isNotFound(error);
 }
