@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { basename, join, relative, sep } from "node:path";
+import { basename, relative, sep } from "node:path";
 import type { Encoding } from "../codec/encoding.js";
 import { mismatch, type Place } from "../codec/place.js";
 import { isRecord } from "../codec/primitive.js";
 import { ValueError } from "../entity/errors.js";
 import type { FileType } from "../type/type.js";
 import type { FileStore } from "./file.js";
+import { folderFiles } from "./folder-files.js";
 
 const WANTED = "a file: { path }, { uri }, { content } or a FlyteFile";
 
@@ -58,9 +58,7 @@ function isStream(value: unknown): value is AsyncIterable<Uint8Array> {
 }
 
 async function writeFolder(path: string, uri: string, files: FileStore): Promise<void> {
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
+  for await (const file of folderFiles(path)) {
     await files.write(`${uri}/${relative(path, file).split(sep).join("/")}`, createReadStream(file));
   }
 }

@@ -84,6 +84,7 @@ class SimulatedWorld {
   #desired = DesiredState.RUN;
   /** Number of published events that propeller has received. */
   #received = 0;
+  /** The newest event in progress: propeller stores no state of an end. */
   #known: TaskEvent | undefined;
   #end: Phase | undefined;
 
@@ -148,6 +149,8 @@ class SimulatedWorld {
       this.#receive();
     }
     this.#desired = DesiredState.FINALIZE;
+    // Once another attempt follows, only its state is stored.
+    if (this.random() < 0.5) this.#known = undefined;
     await this.#send();
     await this.#advance(2 * ROUND_MS);
     await this.#bus.redeliver();
@@ -208,8 +211,8 @@ class SimulatedWorld {
   #receive(): void {
     for (const event of this.#bus.events.slice(this.#received)) {
       const phase = event.event?.phase ?? Phase.UNDEFINED;
-      if (this.#end === undefined) this.#known = event;
       if (TERMINAL.has(phase)) this.#end ??= phase;
+      else if (this.#end === undefined) this.#known = event;
     }
     this.#received = this.#bus.published.length;
   }

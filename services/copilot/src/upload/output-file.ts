@@ -1,9 +1,12 @@
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CopilotError } from "../copilot-error.js";
+import { linkTarget } from "./link-target.js";
 
 export interface OutputFile {
   readonly path: string;
+  /** Real path of the folder in which the task writes; links lead nowhere else. */
+  readonly root: string;
   readonly isFolder: boolean;
   /** Size of a file, bytes. */
   readonly size: number;
@@ -29,9 +32,12 @@ export async function findOutputFile(path: string): Promise<OutputFile> {
 
 async function statOutput(path: string): Promise<OutputFile | undefined> {
   try {
-    const found = await stat(path);
-    return { path, isFolder: found.isDirectory(), size: found.size };
+    const entry = await lstat(path);
+    const root = await realpath(dirname(path));
+    const found = entry.isSymbolicLink() ? await stat(await linkTarget(path, root)) : entry;
+    return { path, root, isFolder: found.isDirectory(), size: found.size };
   } catch (error) {
+    if (error instanceof CopilotError) throw error;
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw new CopilotError("USER", `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

@@ -1,11 +1,10 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { mapConcurrent } from "@flyte-ts/async";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type BlobType, BlobType_BlobDimensionality as Dimensionality } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotError } from "../copilot-error.js";
 import type { Blobs } from "../store/retrying-store.js";
+import { listFiles } from "./list-files.js";
 import type { OutputFile } from "./output-file.js";
 
 const FILE_CONCURRENCY = 4;
@@ -21,9 +20,8 @@ export async function uploadBlob(blobs: Blobs, file: OutputFile, { uri, type }: 
     throw new CopilotError("USER", `${file.path} is a ${found}, and the output's type is a ${wanted}`);
   }
   if (file.isFolder) {
-    const entries = await readdir(file.path, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    await mapConcurrent(files, FILE_CONCURRENCY, (path) => blobs.putFile(blobs.join(uri, path.slice(file.path.length + 1)), path));
+    const files = await listFiles(file.path, file.root);
+    await mapConcurrent(files, FILE_CONCURRENCY, ({ name, path }) => blobs.putFile(blobs.join(uri, name), path));
   } else await blobs.putFile(uri, file.path);
   return blobLiteral(uri, type);
 }

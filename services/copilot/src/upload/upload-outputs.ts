@@ -1,11 +1,12 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotError } from "../copilot-error.js";
 import type { Blobs } from "../store/retrying-store.js";
+import { linkTarget } from "./link-target.js";
 import { parseLiteral } from "./parse-literal.js";
 import { findOutputFile } from "./output-file.js";
 import { blobLiteral, uploadBlob } from "./upload-blob.js";
@@ -67,8 +68,9 @@ async function outputLiteral(
 }
 
 async function readTaskError(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined) return undefined;
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return undefined;
+  const found = entry.isSymbolicLink() ? await stat(await linkTarget(path, await realpath(dirname(path)))) : entry;
   if (!found.isFile() || found.size > MAX_VALUE_BYTES)
     return `the task wrote ${path}, which is no file of ${MAX_VALUE_BYTES} bytes at most`;
   return (await readFile(path, "utf8")).trim() || `the task wrote ${path}, but it contains no error message`;

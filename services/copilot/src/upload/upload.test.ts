@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { BlobUnavailableError } from "@flyte-ts/blobstore";
@@ -32,11 +32,17 @@ beforeEach(() => {
   ground = new CopilotFixture();
   folder = join(ground.root, "outputs");
   mkdirSync(folder);
+  folder = realpathSync(folder);
 });
 
 function leave(name: string, content: string | Uint8Array): void {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), content);
+}
+
+function link(name: string, target: string): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  symlinkSync(target, join(folder, name));
 }
 
 function words(outputs: Record<string, Type>): string[] {
@@ -119,6 +125,33 @@ describe("files", () => {
     });
   });
 
+  it("links to files and folders are uploaded as what they lead to", async () => {
+    leave("tree/ckpt-9/weights", "9");
+    leave("blobs/abc", "blob");
+    symlinkSync("ckpt-9", join(folder, "tree/latest"));
+    symlinkSync("../blobs/abc", join(folder, "tree/model.bin"));
+    symlinkSync(join(folder, "blobs/abc"), join(folder, "table.csv"));
+    expect(await ground.run(words({ tree: directory, table: file }))).toBe(0);
+    expect(await outputs()).toHaveProperty("tree");
+    const text = async (name: string) => Buffer.from((await ground.store.get(`${ground.remote}/raw/${name}`)) ?? []).toString();
+    expect(await Promise.all(["tree/ckpt-9/weights", "tree/latest/weights", "tree/model.bin", "table"].map(text))).toEqual([
+      "9",
+      "9",
+      "blob",
+      "blob",
+    ]);
+  });
+
+  it("many links to folders that hold links to folders fail the attempt", async () => {
+    for (let level = 0; level < 12; level++) {
+      mkdirSync(join(folder, `tree/${level}`), { recursive: true });
+      for (const name of ["a", "b"]) symlinkSync(`../${level + 1}`, join(folder, `tree/${level}/${name}`));
+    }
+    leave("tree/12/file", "1");
+    await ground.run(words({ tree: directory }));
+    expect((await ground.error())?.message).toContain("has more than 1000 links to folders");
+  });
+
   it("files that the task uploaded itself are reported by URI", async () => {
     leave("table", "s3://elsewhere/x\n");
     expect(await ground.run([...words({ table: file }), "--upload-mode", "DO_NOT_UPLOAD"])).toBe(0);
@@ -130,6 +163,29 @@ describe("files", () => {
     ["a folder in place of a file", () => leave("x/y", ""), { x: file }, "is a folder, and the output's type is a file"],
     ["a file in place of a folder", () => leave("x", ""), { x: directory }, "is a file, and the output's type is a folder"],
     ["a folder in place of a value", () => leave("x/y", ""), { x: simple(SimpleType.STRING) }, "is a folder"],
+    ["a broken link in a folder", () => link("x/latest", "ckpt-9"), { x: directory }, "x/latest is a link to ckpt-9, which does not exist"],
+    ["a broken link", () => link("x", "gone"), { x: file }, "x is a link to gone, which does not exist"],
+    ["a link to a folder that contains it", () => link("x/y/up", ".."), { x: directory }, "x/y/up is a link to"],
+    ["a link to itself", () => link("x/loop", "loop"), { x: directory }, "x/loop is a link to loop, which cannot be read: "],
+    [
+      "a link in a folder to elsewhere",
+      () => link("x/host", "/etc/hostname"),
+      { x: directory },
+      "x/host is a link to /etc/hostname, which is outside",
+    ],
+    [
+      "a link of a file to elsewhere",
+      () => link("x.csv", "/etc/hostname"),
+      { x: file },
+      "x.csv is a link to /etc/hostname, which is outside of",
+    ],
+    ["a link of a value to elsewhere", () => link("x", "/etc/hostname"), { x: simple(SimpleType.STRING) }, "which is outside of"],
+    [
+      "a link of an error to elsewhere",
+      () => link("_ERROR", "/etc/hostname"),
+      {},
+      "_ERROR is a link to /etc/hostname, which is outside of",
+    ],
     ["several", () => ["x.a", "x.b"].forEach((name) => leave(name, "")), { x: file }, "several files for"],
   ])("%s: the attempt fails", async (_, prepare, types, message) => {
     prepare();

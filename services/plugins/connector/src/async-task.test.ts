@@ -204,6 +204,59 @@ describe("GetTask", () => {
     expect(job()?.isDeleted).toBe(true);
   });
 
+  describe.each([
+    ["the next attempt", true],
+    ["none", false],
+  ])("ends an attempt whose job may run, with %s to follow:", (_, followed) => {
+    test.each([
+      ["UNAVAILABLE", "ConnectorUnavailable"],
+      ["PERMISSION_DENIED", "ConnectorUnavailable"],
+      ["INVALID_ARGUMENT", "TaskFailedWithError"],
+    ] as const)("after %s leaves the job to the finalization, which stops it once the connector is back", async (code, expected) => {
+      stage.toys.onCall = fail(Code[code]);
+      await stage.clock.advance(32 * MINUTE);
+      expect(stage.end).toMatchObject({ phase: "FAILED", code: expected });
+      await stage.restart();
+      stage.toys.onCall = fail(Code.UNAVAILABLE);
+      await stage.finalize(stage.request(), { followed });
+      expect([job()?.isDeleted, stage.bus.unacknowledged, stage.store.blobs.size]).toEqual([false, 1, 1]);
+      stage.toys.onCall = () => undefined;
+      await stage.clock.advance(MINUTE);
+      await stage.bus.redeliver();
+      await stage.clock.advance(MINUTE);
+      expect([job()?.isDeleted, stage.bus.unacknowledged, stage.store.blobs.size]).toEqual([true, 0, 0]);
+    });
+  });
+
+  test("leaves the job to the finalization when it cannot be deleted after five errors", async () => {
+    stage.toys.onCall = fail(Code.INTERNAL, "Traceback: lost");
+    await stage.clock.advance(2 * MINUTE);
+    expect(stage.end).toMatchObject({ phase: "FAILED", code: "TaskFailedWithError" });
+    expect(job()?.isDeleted).toBe(false);
+    stage.toys.onCall = () => undefined;
+    await stage.finalize(stage.request());
+    await stage.clock.advance(MINUTE);
+    expect(job()?.isDeleted).toBe(true);
+  });
+
+  test("does not fail the attempt in an outage while the job cannot be recorded as left behind", async () => {
+    stage.toys.onCall = fail(Code.UNAVAILABLE);
+    stage.store.unavailable = true;
+    await stage.clock.advance(40 * MINUTE);
+    expect(stage.end.phase).toBe("RUNNING");
+    stage.store.unavailable = false;
+    await stage.clock.advance(2 * MINUTE);
+    expect(stage.end).toMatchObject({ phase: "FAILED", code: "ConnectorUnavailable" });
+  });
+
+  test("reports the end of the job, whose record the finalization deletes without stopping it", async () => {
+    Object.assign(job() ?? {}, { resource: { phase: Phase.SUCCEEDED } });
+    await stage.clock.advance(10_000);
+    expect(stage.last?.cleanup).toBe(true);
+    await stage.finalize(stage.request());
+    expect([job()?.isDeleted, stage.store.blobs.size]).toEqual([false, 0]);
+  });
+
   test("an unknown task ends the attempt for the system", async () => {
     stage.toys.jobs.clear();
     await stage.clock.advance(20_000);

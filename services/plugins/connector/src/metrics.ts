@@ -8,7 +8,7 @@ interface Observed {
 }
 
 export interface ConnectorMetrics extends Required<Pick<EndpointDeps, "onCall">> {
-  /** Counts an aborted task whose job may still run. */
+  /** Counts an ended task whose job may still run. */
   onAbandoned(taskType: string): void;
 }
 
@@ -52,7 +52,7 @@ export function connectorMetrics(registry: Metrics, observed: () => Observed): C
   });
   const abandoned = new Counter({
     name: "flyte_plugin_connector_abandoned_total",
-    help: "Aborted tasks whose job may still run, since their connector did not stop it",
+    help: "Ended tasks whose job may still run, since their connector did not stop it",
     labelNames: ["task_type"],
     registers: [registry],
   });

@@ -75,6 +75,16 @@ export class Stage {
     await settlePromises();
   }
 
+  /**
+   * Finalizes an ended attempt as propeller does: the last one when its end asks for that, one that
+   * another follows in any case.
+   */
+  async finalize(request: TaskRequest, { followed = false } = {}): Promise<void> {
+    const { generatedName } = request;
+    const end = this.bus.events.findLast(({ event }) => event?.metadata?.generatedName === generatedName);
+    if (followed || end?.cleanup || end?.failure?.cleanup) await this.send(request, DesiredState.FINALIZE);
+  }
+
   get last(): TaskEvent | undefined {
     return this.bus.events.at(-1);
   }

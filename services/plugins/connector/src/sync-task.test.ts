@@ -79,3 +79,10 @@ test("an abort ends the call", async () => {
   expect(stage.history.at(-1)).toMatch(/^ABORTED/);
   expect(isCancelled).toBe(true);
 });
+
+test("the end of a synchronous task asks for the finalization, which deletes the record", async () => {
+  await run();
+  expect([stage.end.phase, stage.store.blobs.size]).toEqual(["SUCCEEDED", 1]);
+  await stage.finalize(stage.request("sync-toy"));
+  expect(stage.store.blobs.size).toBe(0);
+});

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptKey, definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { JobController } from "./frame/job/job-controller.js";
-import type { JobRecords } from "./frame/job/job-record.js";
+import { type JobRecords, withRecordedState } from "./frame/job/job-record.js";
 import { apiOfState } from "./frame/job/plugin-state.js";
 
 export interface WebApiPluginOptions {
@@ -55,6 +55,11 @@ export function webApiPlugin({ routes, controllers, records }: WebApiPluginOptio
       const known = new Set(requests.map(({ outputPrefix }) => outputPrefix));
       return [...requests, ...(await records.listRunning(workflow, known))];
     },
-    finalize: (request) => controllerOf(request).finalize(request),
+    finalize: async (request) => {
+      const key = attemptKey(request);
+      const isKnown = controllers.some((controller) => controller.has(key));
+      const ended = isKnown ? request : await withRecordedState(request, records);
+      await controllerOf(ended).finalize(ended);
+    },
   });
 }

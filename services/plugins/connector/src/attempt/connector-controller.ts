@@ -16,13 +16,13 @@ import type { Routes } from "../discovery/routes.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { DataStore } from "../result/read-result.js";
 import { isOwnedBy, recordedAttempt } from "@flyte-ts/task-plugin/files";
-import { decodeState, type RecordedTask } from "../record/created-task.js";
+import { type CreatedTask, decodeState, type RecordedTask } from "../record/created-task.js";
 import { type CreationRecords, creationRecords } from "../record/creation-record.js";
 import { LiveAttempt } from "./live-attempt.js";
 import { adopt, pollTask } from "../step/poll-task.js";
 import { ServedTypes } from "./served-types.js";
 import { startTask } from "../step/start-task.js";
-import { resultOfError } from "../step/step-failure.js";
+import { resultOfError, waitAgain } from "../step/step-failure.js";
 import { StepTimer } from "./step-timer.js";
 import type { StepConfig, StepContext, StepResult } from "../step/step.js";
 import { type StopConfig, stopTask, type StopTries } from "../step/stop-task.js";
@@ -36,7 +36,7 @@ export interface ConnectorControllerDeps {
   readonly logger: Logger;
   readonly routes: () => Routes;
   readonly refreshRoutes: () => Promise<void>;
-  /** Called for an aborted task whose job may still run. */
+  /** Called for an ended task whose job may still run. */
   readonly onAbandoned?: ((taskType: string) => void) | undefined;
   readonly config: StepConfig & { readonly stop: StopConfig };
 }
@@ -152,10 +152,16 @@ export class ConnectorController {
     return [...requests, ...(await this.#records.listRunning(workflow, known))];
   }
 
-  /** Deletes the record of the creation, in which an id of the connector may hold credentials. */
-  async finalize({ outputPrefix, deleteResources }: TaskRequest): Promise<void> {
-    if (!deleteResources || outputPrefix === "") return;
-    await orRetryLater(() => this.#records.delete(outputPrefix));
+  /**
+   * Stops a job that the attempt left behind, and deletes the record of the creation, in which an
+   * id of the connector may hold credentials.
+   */
+  async finalize(request: TaskRequest): Promise<void> {
+    const { outputPrefix, deleteResources } = request;
+    if (outputPrefix === "") return;
+    const { task, isLost = false } = (await orRetryLater(() => this.#records.read(request))) ?? {};
+    if (isLost && typeof task === "object") await this.#stopLost(request, task);
+    if (deleteResources) await orRetryLater(() => this.#records.delete(outputPrefix));
   }
 
   #run(attempt: LiveAttempt): void {
@@ -165,9 +171,9 @@ export class ConnectorController {
   /** Never rejects. */
   async #advance(attempt: LiveAttempt): Promise<void> {
     this.#waiting.delete(attempt);
-    const result = await this.#step(attempt);
+    const result = await this.#recordLost(attempt, await this.#step(attempt));
     if (attempt.isStopping) return;
-    attempt.status = result.status;
+    attempt.status = askingForCleanup(result.status);
     if (result.againInMs === undefined) await this.#recordEnd(attempt);
     if (!attempt.isHeld) await this.#publish(attempt);
     if (attempt.isStopping) return;
@@ -177,6 +183,18 @@ export class ConnectorController {
     }
     if (result.waitsFor !== undefined) this.#waiting.add(attempt, result.waitsFor);
     this.#timer.set(attempt, result.againInMs);
+  }
+
+  /** Records a job that an end leaves behind, which the finalization stops, or delays the end. */
+  async #recordLost(attempt: LiveAttempt, end: StepResult): Promise<StepResult> {
+    const { request, ownerUid, created, source, isStopping } = attempt;
+    if (end.leavesJob !== true || created === undefined || isStopping) return end;
+    try {
+      await this.#records.write(source.outputPrefix, { task: created, attempt: recordedAttempt(request, ownerUid), isLost: true });
+      return end;
+    } catch (error) {
+      return waitAgain(attempt, `the job that may still run cannot be recorded: ${String(error)}`, this.#context);
+    }
   }
 
   /**
@@ -228,7 +246,6 @@ export class ConnectorController {
   }
 
   async #stop(request: TaskRequest, live: LiveAttempt | undefined): Promise<Aborted> {
-    const { clock, config } = this.deps;
     const { outputPrefix } = request;
     const recordStop = async (status: Aborted): Promise<Aborted> => {
       if (status.reason !== undefined) this.#warnOfAbandoned(request, status.reason);
@@ -243,12 +260,24 @@ export class ConnectorController {
       const reason = "aborted while the task was being created; its connector may have created a job whose id is unknown";
       return recordStop({ phase: "ABORTED", reason });
     }
+    return recordStop(await this.#stopTask(request, task, { mayHaveEnded: live?.created === undefined }));
+  }
+
+  /** @throws RetryLater while the connector does not answer */
+  async #stopLost(request: TaskRequest, task: CreatedTask): Promise<void> {
+    const { reason } = await this.#stopTask(request, task, { mayHaveEnded: true });
+    this.#stopTries.delete(attemptKey(request));
+    if (reason !== undefined) this.#warnOfAbandoned(request, reason);
+  }
+
+  #stopTask(request: TaskRequest, task: CreatedTask, { mayHaveEnded }: { readonly mayHaveEnded: boolean }): Promise<Aborted> {
+    const { clock, config } = this.deps;
+    const { outputPrefix } = request;
     const key = attemptKey(request);
     const tries = this.#stopTries.get(key) ?? { sinceMs: clock.elapsed(), errors: 0 };
     this.#stopTries.set(key, tries);
     const endpoint = this.#context.endpoints.get(task.endpoint);
-    const mayHaveEnded = live?.created === undefined;
-    return recordStop(await stopTask({ task, endpoint, outputPrefix, tries, mayHaveEnded, config: config.stop, clock }));
+    return stopTask({ task, endpoint, outputPrefix, tries, mayHaveEnded, config: config.stop, clock });
   }
 
   /** Only people can find and stop what the connector did not. */
@@ -257,7 +286,7 @@ export class ConnectorController {
     const taskType = request.template?.type ?? "";
     logger.warn(
       { attempt: attemptKey(request), taskType, reason },
-      "the job of an aborted task may still run and cost money: check it in the service that the connector uses",
+      "the job of an ended task may still run and cost money: check it in the service that the connector uses",
     );
     onAbandoned?.(taskType);
   }
@@ -292,6 +321,11 @@ export class ConnectorController {
     await Promise.race([work, timeout]);
     this.#waits.delete(endWait);
   }
+}
+
+/** An end asks for the finalization, which releases what the attempt keeps. */
+function askingForCleanup(status: TaskStatus): TaskStatus {
+  return status.phase === "SUCCEEDED" || status.phase === "FAILED" ? { ...status, cleanup: true } : status;
 }
 
 async function orRetryLater<T>(access: () => Promise<T>): Promise<T> {

@@ -26,6 +26,11 @@ test("a creation begins once, and its record has the task", async () => {
   expect((await records.begin(request, { task: "begun", attempt }))?.task).toEqual(task(100_000));
 });
 
+test("a record of a task that its attempt left behind is read again", () => {
+  expect(decodeRecord(encodeRecord({ task: task(3), attempt, isLost: true }))).toMatchObject({ task: task(3), isLost: true });
+  expect(decodeRecord(encodeRecord({ task: task(3), attempt }))).not.toHaveProperty("isLost");
+});
+
 test.each(["begun", "stopped", "ended"] as const)("a record of a task that is %s is read again", (state) => {
   expect(decodeRecord(encodeRecord({ task: state, attempt }))).toMatchObject({ task: state });
 });

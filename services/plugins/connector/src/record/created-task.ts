@@ -25,6 +25,8 @@ export type RecordedTask = CreatedTask | "begun" | "stopped" | "ended";
 export interface CreationRecord {
   readonly task: RecordedTask;
   readonly attempt?: RecordedAttempt | undefined;
+  /** True when the attempt has failed while its job may still run. */
+  readonly isLost?: boolean;
 }
 
 const stateSchema = z.object({
@@ -37,6 +39,7 @@ const stateSchema = z.object({
 });
 const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
 const endedSchema = z.object({ v: z.literal(1), ended: z.literal(true) });
+const lostSchema = z.object({ lost: z.literal(true) });
 const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
 /**
@@ -57,9 +60,9 @@ export function decodeState(bytes: Uint8Array): StateTask | undefined {
 }
 
 /** Encodes the record of a creation. Older builds read `stopped` and `ended` as `begun`. */
-export function encodeRecord({ task, attempt }: CreationRecord): Uint8Array {
+export function encodeRecord({ task, attempt, isLost = false }: CreationRecord): Uint8Array {
   const fields = typeof task === "string" ? { v: 1, [task]: true } : taskFields(task);
-  return jsonBytes({ ...fields, ...(attempt && encodeRecordedAttempt(attempt)) });
+  return jsonBytes({ ...fields, ...(isLost && { lost: true }), ...(attempt && encodeRecordedAttempt(attempt)) });
 }
 
 /** Decodes a record; other bytes are a creation that has begun. Older builds name no attempt. */
@@ -70,7 +73,8 @@ export function decodeRecord(bytes: Uint8Array): CreationRecord {
   if (stoppedSchema.safeParse(json).success) return { task: "stopped", attempt };
   if (endedSchema.safeParse(json).success) return { task: "ended", attempt };
   const task = decodeState(bytes);
-  return { task: task === undefined || task === "inRecord" ? "begun" : task, attempt };
+  if (task === undefined || task === "inRecord") return { task: "begun", attempt };
+  return { task, attempt, ...(lostSchema.safeParse(json).success && { isLost: true }) };
 }
 
 function taskFields({ endpoint, taskType, version, resourceMeta }: CreatedTask) {

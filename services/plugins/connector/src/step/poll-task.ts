@@ -9,7 +9,7 @@ import { observeTask, type Observed } from "../observe/observe-task.js";
 import { finishedStatus, shownDetails } from "./finished-status.js";
 import type { LiveAttempt } from "../attempt/live-attempt.js";
 import { pollDelay } from "./poll-delay.js";
-import { FAILED_CODE, waitForConnector } from "./step-failure.js";
+import { endOf, FAILED_CODE, waitForConnector } from "./step-failure.js";
 import type { StepContext, StepResult } from "./step.js";
 
 /** Continues a task that an earlier process created. */
@@ -86,13 +86,23 @@ async function resultOfPollFailure(
 ): Promise<StepResult> {
   const { message, kind } = failure;
   if (kind === "unavailable") return waitForConnector(attempt, failure, context);
-  if (kind === "invalid") throw new PermanentFailure({ code: FAILED_CODE, message });
+  if (kind === "invalid") return { ...endOf(attempt, new PermanentFailure({ code: FAILED_CODE, message })), leavesJob: true };
   if (kind === "missing") throw new RetryableFailure({ code: "ResourceDeletedExternally", message, kind: "SYSTEM" });
   if (++attempt.errors < context.config.getTaskErrors) {
     return { status: attempt.waiting(message), againInMs: Math.max(1_000, nextPollMs(attempt, context)) };
   }
-  if (!attempt.isStopping) await deleteTask(task, endpoint).catch(() => undefined);
-  throw new RetryableFailure({ code: FAILED_CODE, message, kind: "USER" });
+  const end = endOf(attempt, new RetryableFailure({ code: FAILED_CODE, message, kind: "USER" }));
+  return { ...end, leavesJob: !attempt.isStopping && !(await isDeleted(task, endpoint)) };
+}
+
+async function isDeleted(task: CreatedTask, endpoint: Endpoint): Promise<boolean> {
+  try {
+    await deleteTask(task, endpoint);
+    return true;
+  } catch (error) {
+    if (error instanceof CallFailure) return error.kind === "missing";
+    throw error;
+  }
 }
 
 function nextPollMs(attempt: LiveAttempt, { config, clock, random }: StepContext): number {

@@ -14,7 +14,7 @@ const RETRY = { initialMs: 1_000, maxMs: 30_000, jitter: 0.4 };
 /** Converts an error of a step: the end of the attempt, or a wait whose reason users see. */
 export function resultOfError(attempt: LiveAttempt, error: unknown, context: StepContext): StepResult {
   if (error instanceof PermanentFailure || error instanceof RetryableFailure) {
-    return { status: { phase: "FAILED", failure: error, ...attempt.pluginState() } };
+    return endOf(attempt, error);
   }
   if (error instanceof CallFailure) return waitForConnector(attempt, error, context);
   if (error instanceof RetryLater || error instanceof BlobUnavailableError) return waitAgain(attempt, error.message, context);
@@ -25,6 +25,11 @@ export function resultOfError(attempt: LiveAttempt, error: unknown, context: Ste
   return waitAgain(attempt, error instanceof Error ? error.message : String(error), context);
 }
 
+/** Ends the attempt with a failure. */
+export function endOf(attempt: LiveAttempt, failure: PermanentFailure | RetryableFailure): StepResult {
+  return { status: { phase: "FAILED", failure, ...attempt.pluginState() } };
+}
+
 /** Waits for a connector that does not answer; after a configured time the attempt fails. */
 export function waitForConnector(attempt: LiveAttempt, { message, retryAfterMs }: CallFailure, context: StepContext): StepResult {
   const { config, clock, random } = context;
@@ -33,7 +38,7 @@ export function waitForConnector(attempt: LiveAttempt, { message, retryAfterMs }
   if (waitedMs >= config.unavailableMs && tries > 0) {
     const text = `no answer for ${Math.round(waitedMs / 1_000)} s: ${message}`;
     const failure = new RetryableFailure({ code: "ConnectorUnavailable", message: text, kind: "SYSTEM" });
-    return { status: { phase: "FAILED", failure, ...attempt.pluginState() } };
+    return { ...endOf(attempt, failure), leavesJob: attempt.created !== undefined };
   }
   attempt.unavailable = { sinceMs, tries: tries + 1, reason };
   const delayMs = Math.max(retryAfterMs ?? 0, backoffDelay(RETRY, tries, random));
@@ -41,6 +46,7 @@ export function waitForConnector(attempt: LiveAttempt, { message, retryAfterMs }
   return { status: attempt.waiting(reason), againInMs: delayMs, ...(attempt.created === undefined ? { waitsFor: "route" as const } : {}) };
 }
 
-function waitAgain(attempt: LiveAttempt, reason: string, { random }: StepContext): StepResult {
+/** Repeats the step in some seconds. */
+export function waitAgain(attempt: LiveAttempt, reason: string, { random }: StepContext): StepResult {
   return { status: attempt.waiting(reason), againInMs: backoffDelay(STORE_RETRY, 0, random) };
 }

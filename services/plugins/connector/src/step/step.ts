@@ -19,6 +19,8 @@ export interface StepResult {
    * or when this endpoint has room.
    */
   readonly waitsFor?: "route" | Endpoint;
+  /** True for an end at which the job may still run: the finalization stops it. */
+  readonly leavesJob?: boolean;
 }
 
 export interface StepConfig {

@@ -9,12 +9,12 @@ import { resultOutputs } from "../task/result-outputs.js";
 import type { BigQueryCalls } from "./bigquery-client.js";
 import { type BigQueryJob, bigQueryJob } from "./bigquery-job.js";
 import { ATTEMPT_LABEL, attemptLabel, jobLabels } from "./labels.js";
-import { observeQueryJob } from "./observe-query-job.js";
+import { observeQueryJob, type QueryJobResource } from "./observe-query-job.js";
 import { queryConfiguration, targetOf } from "./query-configuration.js";
 import { queryParameters } from "./query-parameters.js";
 
 export interface BigQueryDeps {
-  readonly calls: Pick<BigQueryCalls, "insert" | "get" | "cancel">;
+  readonly calls: Pick<BigQueryCalls, "insert" | "get" | "cancel" | "locate">;
   readonly blobs: BlobReader;
 }
 
@@ -37,7 +37,9 @@ export class BigQueryApi implements WebApi<BigQueryJob> {
     const configuration = { query, labels: jobLabels(request) };
     return async () => {
       for (const job of candidates(request, target)) {
-        if ((await this.deps.calls.insert(job, configuration)) === "inserted" || (await this.#isOwn(request, job))) return job;
+        const { outcome, job: placed } = await this.deps.calls.insert(job, configuration);
+        const own = outcome === "inserted" ? placed : await this.#own(request, placed);
+        if (own !== undefined) return own;
       }
       const message = `jobs ${request.generatedName} of other executions exist in project ${target.project}`;
       throw new ApiError("invalid", { code: "duplicate", message });
@@ -46,7 +48,8 @@ export class BigQueryApi implements WebApi<BigQueryJob> {
 
   async find(request: TaskRequest): Promise<BigQueryJob | undefined> {
     for (const job of candidates(request, targetOf(request))) {
-      if (await this.#isOwn(request, job)) return job;
+      const own = await this.#own(request, job);
+      if (own !== undefined) return own;
     }
     return undefined;
   }
@@ -55,7 +58,8 @@ export class BigQueryApi implements WebApi<BigQueryJob> {
     return Promise.all(
       jobs.map(async (job): Promise<Reading<BigQueryJob>> => {
         try {
-          return { kind: "observed", observation: observeQueryJob(job, await this.deps.calls.get(job)) };
+          const found = await this.#get(job);
+          return { kind: "observed", observation: observeQueryJob(found.job, found.resource), job: found.job };
         } catch (error) {
           if (error instanceof ApiError) return { kind: "failed", error };
           throw error;
@@ -76,16 +80,32 @@ export class BigQueryApi implements WebApi<BigQueryJob> {
     return { phase: "SUCCEEDED", ...details, ...(outputs && { outputs }) };
   }
 
-  /** True for a job of this attempt; one of a deleted execution may have the same id. */
-  async #isOwn(request: TaskRequest, job: BigQueryJob): Promise<boolean> {
+  /** Returns a job of this attempt; one of a deleted execution may have the same id. */
+  async #own(request: TaskRequest, candidate: BigQueryJob): Promise<BigQueryJob | undefined> {
     try {
-      const { configuration } = await this.deps.calls.get(job);
-      return configuration?.labels?.[ATTEMPT_LABEL] === attemptLabel(request);
+      const { job, resource } = await this.#get(candidate);
+      return resource.configuration?.labels?.[ATTEMPT_LABEL] === attemptLabel(request) ? job : undefined;
     } catch (error) {
-      if (error instanceof ApiError && error.kind === "missing") return false;
+      if (isMissing(error)) return undefined;
       throw error;
     }
   }
+
+  /** Reads a job, also one whose location is unknown, and returns it with its location. */
+  async #get(job: BigQueryJob): Promise<{ readonly job: BigQueryJob; readonly resource: QueryJobResource }> {
+    try {
+      const resource = await this.deps.calls.get(job);
+      return { job: { ...job, location: resource.jobReference?.location || job.location }, resource };
+    } catch (error) {
+      const located = isMissing(error) && job.location === "" ? await this.deps.calls.locate(job) : undefined;
+      if (located === undefined) throw error;
+      return { job: located, resource: await this.deps.calls.get(located) };
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === "missing";
 }
 
 /** Ids of the attempt's job: the generated name, and an alternative in case it is taken. */

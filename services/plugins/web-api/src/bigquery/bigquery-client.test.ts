@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemTime } from "@flyte-ts/async";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Endpoint } from "../frame/call/endpoint.js";
 import { BigQueryCalls } from "./bigquery-client.js";
 
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 it("inserts a job of the given id, project and location, and reports one that exists", async () => {
-  expect(await calls.insert(job, configuration)).toBe("inserted");
+  expect(await calls.insert(job, configuration)).toEqual({ outcome: "inserted", job });
   expect(requests).toEqual([
     {
       line: expect.stringMatching(/^POST \/bigquery\/v2\/projects\/p1\/jobs\b/),
@@ -49,13 +49,54 @@ it("inserts a job of the given id, project and location, and reports one that ex
     },
   ]);
   refuse(409, "duplicate");
-  expect(await calls.insert(job, configuration)).toBe("exists");
+  expect(await calls.insert(job, configuration)).toEqual({ outcome: "exists", job });
+});
+
+describe("a job without a location", () => {
+  const anywhere = { ...job, location: "" };
+  const placed = { ...job, location: "europe-west3" };
+  const jobReference = { projectId: "p1", jobId: "a-n0-0", location: "europe-west3" };
+
+  it("is read where BigQuery placed it", async () => {
+    answers.push({ status: 200, body: { ...stored, jobReference } });
+    const inserted = await calls.insert(anywhere, configuration);
+    expect(inserted).toEqual({ outcome: "inserted", job: placed });
+    await calls.get(inserted.job);
+    expect(requests.at(-1)?.line).toMatch(/jobs\/a-n0-0\?.*location=europe-west3/);
+  });
+
+  it("has the location of one that failed at once, or that exists", async () => {
+    const errors = [{ reason: "invalidQuery", message: "Syntax error" }];
+    answers.push({ status: 200, body: { jobReference, status: { state: "DONE", errors, errorResult: errors[0] } } });
+    expect(await calls.insert(anywhere, configuration)).toEqual({ outcome: "inserted", job: placed });
+    refuse(409, "Already Exists: Job p1:europe-west3.a-n0-0");
+    expect(await calls.insert(anywhere, configuration)).toEqual({ outcome: "exists", job: placed });
+    refuse(409, "duplicate");
+    expect(await calls.insert(anywhere, configuration)).toEqual({ outcome: "exists", job: anywhere });
+  });
+
+  it("is located among the newest jobs, page by page", async () => {
+    answers.push({ status: 200, body: { jobs: [{ jobReference: { ...jobReference, jobId: "other" } }], nextPageToken: "2" } });
+    answers.push({ status: 200, body: { jobs: [{ jobReference }] } });
+    expect(await calls.locate(anywhere)).toEqual(placed);
+    expect(requests.map(({ line }) => line)).toEqual([
+      expect.stringMatching(/^GET \/bigquery\/v2\/projects\/p1\/jobs\?/),
+      expect.stringMatching(/^GET .*pageToken=2/),
+    ]);
+    answers.push({ status: 200, body: {} });
+    expect(await calls.locate(anywhere)).toBeUndefined();
+  });
+
+  it("counts as unknown where the rights to list jobs are missing", async () => {
+    refuse(403, "accessDenied");
+    expect(await calls.locate(anywhere)).toBeUndefined();
+  });
 });
 
 it("takes a job that fails at once as inserted: its state tells why", async () => {
   const errors = [{ reason: "invalidQuery", message: "Syntax error" }];
   answers.push({ status: 200, body: { ...stored, status: { state: "DONE", errors, errorResult: errors[0] } } });
-  expect(await calls.insert(job, configuration)).toBe("inserted");
+  expect(await calls.insert(job, configuration)).toEqual({ outcome: "inserted", job });
 });
 
 it("reads and cancels a job in its location", async () => {

@@ -5,7 +5,7 @@ export type BigQueryJob = z.infer<typeof bigQueryJob>;
 
 export const bigQueryJob = z.strictObject({
   project: z.string().min(1),
-  /** Empty: BigQuery finds the job in the US and EU. */
+  /** Empty until BigQuery has placed the job by its datasets; found in the US and EU alone. */
   location: z.string(),
   jobId: z.string().min(1),
 });

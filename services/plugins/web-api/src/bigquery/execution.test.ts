@@ -180,3 +180,46 @@ describe("after a restart", () => {
     expect([(await service.end()).event?.phase, server.running]).toEqual([Phase.ABORTED, 0]);
   });
 });
+
+describe("a query without a location, whose datasets are outside of the US and EU,", () => {
+  const unplaced = () => {
+    const request = query("SELECT 1");
+    if (request.template !== undefined) request.template.custom = { ProjectID: "p1", Location: null };
+    return request;
+  };
+  beforeEach(() => {
+    server.home = "europe-west3";
+  });
+
+  it.each<readonly [string, Fault]>([
+    ["is created once and followed", undefined],
+    ["is created once when the answer is lost", "lost"],
+  ])("%s", async (_, fault) => {
+    failFirst("jobs.insert", fault);
+    await service.send(unplaced());
+    expect(outcome(await service.end())).toBe("SUCCEEDED");
+    expect([server.inserted, (await service.end()).event?.logs[0]?.uri]).toEqual([1, expect.stringContaining("bq:europe-west3:")]);
+  });
+
+  it.each([true, false])("is stopped by an abort after a restart (its creation had an answer: %s)", async (answered) => {
+    hold();
+    if (!answered) server.fault = (operation) => (operation === "jobs.insert" ? "lost" : undefined);
+    await service.send(unplaced());
+    await runs();
+    await service.restart();
+    await service.send(unplaced(), DesiredState.ABORT);
+    expect([(await service.end()).event?.phase, server.running]).toEqual([Phase.ABORTED, 0]);
+  });
+
+  it("is followed when an earlier version recorded it without its location", async () => {
+    const release = hold();
+    await service.send(unplaced());
+    await runs();
+    await service.restart();
+    const job = { project: "p1", location: "", jobId: unplaced().generatedName };
+    await service.send({ ...unplaced(), pluginState: Buffer.from(JSON.stringify({ api: "bigquery", job })) });
+    release();
+    expect(outcome(await service.end())).toBe("SUCCEEDED");
+    expect(server.inserted).toBe(1);
+  });
+});

@@ -116,8 +116,19 @@ describe("the record of a job", () => {
     expect([athena.queries.length, store.blobs.size]).toEqual([1, 1]);
     athena.finish("SUCCEEDED");
     await stage.clock.advance(30_000);
-    await stage.send({ ...request(), deleteResources: true }, DesiredState.FINALIZE);
+    expect(stage.last(request())?.cleanup).toBe(true);
+    await stage.finalize(request());
     expect(store.blobs.size).toBe(0);
+  });
+
+  it("is deleted without looking for a job when the API refused it", async () => {
+    await start();
+    // Only before this time may an earlier process have received the request.
+    await stage.clock.advance(61_000);
+    athena.faults.add({ kind: "refuse", error: awsSdkError("InvalidRequestException", 400, "line 1: syntax error") });
+    await stage.send(request());
+    await stage.finalize(request());
+    expect([athena.calls, store.blobs.size, abandoned]).toEqual([[], 0, 0]);
   });
 });
 
@@ -150,21 +161,41 @@ describe("reading", () => {
     expect(stage.state(request())).toBe("RUNNING: Query is RUNNING");
   });
 
-  it("fails as the system's error in the end, and stops the job when the attempt is finalized", async () => {
+  describe.each([
+    ["another follows, ", true, false],
+    ["another follows and the service has restarted, ", true, true],
+    ["it is the last one, ", false, false],
+    ["it is the last one and the service has restarted, ", false, true],
+  ])("an attempt whose API stays away", (when, followed, restarted) => {
+    it(`fails as the system's error; when ${when}its finalization stops the job`, async () => {
+      await start({ outageMs: 60_000 });
+      await stage.send(request());
+      athena.faults.add(...Array.from({ length: 30 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
+      await stage.clock.advance(180_000);
+      expect(stage.state(request())).toMatch(/^FAILED: retryable SYSTEM WebApiUnavailable: cannot read the state of the job for /);
+      expect(athena.running).toBe(1);
+      if (restarted) await stage.restart();
+      // The outage goes on.
+      await stage.finalize(request(), { followed });
+      expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 1]);
+      athena.faults.clear();
+      await stage.clock.advance(30_000);
+      await stage.bus.redeliver();
+      await stage.clock.advance(1_000);
+      expect([athena.running, stage.bus.unacknowledged, abandoned, store.blobs.size]).toEqual([0, 0, 0, 0]);
+    });
+  });
+
+  it("does not fail the attempt in an outage while the job cannot be recorded as left behind", async () => {
     await start({ outageMs: 60_000 });
     await stage.send(request());
     athena.faults.add(...Array.from({ length: 30 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
+    store.unavailable = true;
     await stage.clock.advance(180_000);
-    expect(stage.state(request())).toMatch(/^FAILED: retryable SYSTEM WebApiUnavailable: cannot read the state of the job for /);
-    expect(athena.running).toBe(1);
-    // The outage goes on, and the circuit is open.
-    await stage.sendAgain(request(), DesiredState.FINALIZE);
-    expect([athena.running, stage.bus.unacknowledged]).toEqual([1, 1]);
-    athena.faults.clear();
-    await stage.clock.advance(30_000);
-    await stage.bus.redeliver();
-    await stage.clock.advance(1_000);
-    expect([athena.running, stage.bus.unacknowledged, abandoned]).toEqual([0, 0, 0]);
+    expect(stage.state(request())).toMatch(/^(QUEUED|RUNNING): cannot read the state of the job, trying again: /);
+    store.unavailable = false;
+    await stage.clock.advance(120_000);
+    expect(stage.state(request())).toContain("WebApiUnavailable");
   });
 
   it("gives up and counts an attempt whose job cannot be stopped for the time of an outage", async () => {
@@ -172,7 +203,7 @@ describe("reading", () => {
     await stage.send(request());
     athena.faults.add(...Array.from({ length: 100 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
     await stage.clock.advance(180_000);
-    await stage.sendAgain(request(), DesiredState.FINALIZE);
+    await stage.finalize(request());
     expect(stage.bus.unacknowledged).toBe(1);
     await stage.clock.advance(60_000);
     await stage.bus.redeliver();
@@ -286,12 +317,18 @@ describe("abort", () => {
     expect(athena.running).toBe(0);
   });
 
-  it("stops a job whose creation has no known result when the attempt is finalized, also after a restart", async () => {
-    await start();
+  it.each([true, false])("stops a job of unknown creation when the attempt is finalized (after a restart: %s)", async (restarted) => {
+    await start({ outageMs: 60_000 });
     athena.faults.add({ kind: "lose", error: lostConnection() });
+    athena.faults.add(...Array.from({ length: 100 }, () => ({ kind: "refuse" as const, error: lostConnection() })));
     await stage.send(request());
-    await stage.restart();
-    await stage.sendAgain(request(), DesiredState.FINALIZE);
-    expect(athena.running).toBe(0);
+    await stage.clock.advance(180_000);
+    expect(stage.state(request())).toContain("WebApiUnavailable: cannot create the job");
+    athena.faults.clear();
+    await stage.clock.advance(60_000);
+    if (restarted) await stage.restart();
+    await stage.finalize(request(), { followed: true });
+    await stage.clock.advance(1_000);
+    expect([athena.running, stage.bus.unacknowledged]).toEqual([0, 0]);
   });
 });

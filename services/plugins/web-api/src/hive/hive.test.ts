@@ -75,7 +75,7 @@ describe("a query", () => {
     hive.finish();
     await stage.clock.advance(10_000);
     expect(hive.sessions.size).toBe(1);
-    await stage.sendAgain({ ...hiveRequest(), deleteResources: true }, DesiredState.FINALIZE);
+    await stage.finalize(hiveRequest());
     expect([hive.sessions.size, store.blobs.size]).toEqual([0, 0]);
   });
 
@@ -112,8 +112,19 @@ describe("a query", () => {
     hive.refusal = { sqlState: "42000", message: "line 1:7 bad" };
     await stage.clock.advance(60_000);
     expect(stage.state(hiveRequest())).toBe("FAILED: permanent USER HiveError42000: cannot create the job in hive: line 1:7 bad");
-    await stage.sendAgain(hiveRequest(), DesiredState.FINALIZE);
-    expect(hive.sessions.size).toBe(0);
+    await stage.finalize(hiveRequest());
+    expect([hive.sessions.size, store.blobs.size]).toEqual([0, 0]);
+  });
+
+  it("closes its session when the end is recorded, also one that came before an abort", async () => {
+    await start();
+    await stage.send(hiveRequest());
+    hive.finish();
+    await stage.send(hiveRequest(), DesiredState.ABORT);
+    await stage.clock.advance(10_000);
+    expect(stage.state(hiveRequest())).toBe("SUCCEEDED: ");
+    await stage.finalize(hiveRequest());
+    expect([hive.sessions.size, store.blobs.size]).toEqual([0, 0]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { BigQueryDeps } from "../bigquery/bigquery-api.js";
+import type { Insertion } from "../bigquery/bigquery-client.js";
 import type { BigQueryJob } from "../bigquery/bigquery-job.js";
 import { googleError } from "../bigquery/google-errors.js";
 import { ApiError } from "../frame/call/api-error.js";
@@ -7,15 +8,21 @@ import type { Endpoint } from "../frame/call/endpoint.js";
 import { Faults } from "./faults.fixture.js";
 
 interface Job {
+  readonly location: string;
   readonly configuration: JsonObject;
   state: "PENDING" | "RUNNING" | "DONE";
   errorResult?: { reason: string; message: string } | undefined;
 }
 
-/** BigQuery in memory. A job id is unique; jobs run until the test ends them. */
+/**
+ * BigQuery in memory. A job id is unique; jobs run until the test ends them. A call without a
+ * location reaches jobs in the US and EU alone.
+ */
 export class FakeBigQuery {
   readonly jobs = new Map<string, Job>();
   readonly faults = new Faults();
+  /** Location of the datasets, where jobs without one of their own are placed. */
+  home = "US";
   starts = 0;
 
   finish(errorResult?: { reason: string; message: string }): void {
@@ -32,6 +39,13 @@ export class FakeBigQuery {
     return {
       insert: (job, configuration) => endpoint.write("jobs.insert", () => apply(() => this.#insert(job, configuration))),
       get: (job) => endpoint.read("jobs.get", () => apply(() => this.#get(job))),
+      locate: (job) =>
+        endpoint.read("jobs.list", () =>
+          apply(() => {
+            const found = this.jobs.get(keyOf(job));
+            return found && { ...job, location: found.location };
+          }),
+        ),
       cancel: (job) =>
         endpoint.write("jobs.cancel", () =>
           apply(() => {
@@ -42,25 +56,33 @@ export class FakeBigQuery {
     };
   }
 
-  #insert(job: BigQueryJob, configuration: JsonObject): "inserted" | "exists" {
-    if (this.jobs.has(keyOf(job))) return "exists";
+  #insert(job: BigQueryJob, configuration: JsonObject): Insertion {
+    const known = this.jobs.get(keyOf(job));
+    const location = known?.location ?? (job.location || this.home);
+    if (known !== undefined) return { outcome: "exists", job: { ...job, location } };
     this.starts++;
-    this.jobs.set(keyOf(job), { configuration, state: "PENDING" });
-    return "inserted";
+    this.jobs.set(keyOf(job), { location, configuration, state: "PENDING" });
+    return { outcome: "inserted", job: { ...job, location } };
   }
 
   #get(job: BigQueryJob) {
     const found = this.#find(job);
-    const { state, errorResult } = found;
+    const { location, state, errorResult } = found;
     if (state === "PENDING") found.state = "RUNNING";
     const labels = found.configuration.labels as Record<string, string>;
     const destinationTable = { projectId: job.project, datasetId: "_anonymous", tableId: "anon1" };
-    return { status: { state, ...(errorResult && { errorResult }) }, configuration: { labels, query: { destinationTable } } };
+    return {
+      jobReference: { location },
+      status: { state, ...(errorResult && { errorResult }) },
+      configuration: { labels, query: { destinationTable } },
+    };
   }
 
   #find(job: BigQueryJob): Job {
     const found = this.jobs.get(keyOf(job));
-    if (found === undefined) throw new ApiError("missing", { code: "http404", message: `Not found: Job ${job.jobId}` });
+    const places = job.location === "" ? ["US", "EU"] : [job.location];
+    if (found === undefined || !places.includes(found.location))
+      throw new ApiError("missing", { code: "http404", message: `Not found: Job ${job.jobId}` });
     return found;
   }
 }

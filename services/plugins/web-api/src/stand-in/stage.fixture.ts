@@ -2,6 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ManualTime, settlePromises } from "@flyte-ts/async/manual-time";
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
+import { isTerminalTaskEvent } from "@flyte-ts/domain/phase";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
@@ -40,10 +41,22 @@ export class Stage {
     await settlePromises();
   }
 
-  /** Sends the request with the state of the newest event, as propeller does. */
+  /** Sends the request with the state of the newest event in progress, as propeller does. */
   async sendAgain(request: TaskRequest, desired = DesiredState.RUN): Promise<void> {
-    const { event, pluginState = new Uint8Array() } = this.last(request) ?? {};
+    const { event, pluginState = new Uint8Array() } = this.#lastInProgress(request) ?? {};
     await this.send({ ...request, pluginState, knownPhase: event?.phase ?? 0, knownPhaseVersion: event?.phaseVersion ?? 0 }, desired);
+  }
+
+  /**
+   * Finalizes an ended attempt as propeller does: the last one when its end asks for that, with the
+   * state of its progress; one that another follows in any case, and without a state, since that
+   * of the other is stored.
+   */
+  async finalize(request: TaskRequest, { followed = false } = {}): Promise<void> {
+    const { cleanup, failure } = this.last(request) ?? {};
+    const ended = { ...request, deleteResources: true };
+    if (followed) await this.send(ended, DesiredState.FINALIZE);
+    else if (cleanup || failure?.cleanup) await this.sendAgain(ended, DesiredState.FINALIZE);
   }
 
   eventsOf({ generatedName }: TaskRequest): TaskEvent[] {
@@ -52,6 +65,10 @@ export class Stage {
 
   last(request: TaskRequest): TaskEvent | undefined {
     return this.eventsOf(request).at(-1);
+  }
+
+  #lastInProgress(request: TaskRequest): TaskEvent | undefined {
+    return this.eventsOf(request).findLast(({ event }) => !isTerminalTaskEvent(event?.phase ?? Phase.UNDEFINED));
   }
 
   /** The newest phase with the code and kind of a failure, or else the reason. */

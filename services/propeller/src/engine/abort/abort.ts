@@ -7,7 +7,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { gateCondition } from "../decide/gate.js";
 import { changePhase } from "../status/update-phase.js";
 import { cancelCalls } from "../dependencies/calls.js";
-import { sendAbortRequest } from "../requests/requests.js";
+import { sendAbortRequest, sendCleanupRequest } from "../requests/requests.js";
 import { keepReservation, releasePendingReservation, awaitsReservation } from "../dependencies/cache.js";
 import { markStarted } from "../state/scheduler.js";
 import { enterScope, fitsInstanceLimit } from "../state/scope.js";
@@ -50,6 +50,8 @@ export function abortNode(state: RunState, node: RuntimeNode, reason: string): v
   if (node.childScope !== undefined) abortScope(state, node.childScope, reason);
   else if (node.model.target.kind === "branch") abortArm(state, node, reason);
   else if (mayBeRunning(node)) sendAbortRequest(state, node, "afterWrite");
+  // An attempt that would have followed can no longer request it.
+  else if (awaitsCleanup(node)) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
   state.queues.enqueueNode(node);
 }
 
@@ -61,6 +63,11 @@ function mayBeRunning(node: RuntimeNode): boolean {
   if (node.status.dynamicNodeStatus !== undefined) return false;
   // With the next attempt scheduled, the last one has ended.
   return phase !== NodePhase.NotYetStarted && retryAt === undefined;
+}
+
+/** True between two attempts when the end of the first one asked for cleanup. */
+function awaitsCleanup({ status }: RuntimeNode): boolean {
+  return status.retryAt !== undefined && status.TaskNodeStatus?.clean === true;
 }
 
 function abortArm(state: RunState, branch: RuntimeNode, reason: string): void {

@@ -122,7 +122,7 @@ function decideFailure(
   node: RuntimeNode,
   { error, recoverable, cleanup, deckUri }: DecisionOf<"fail">,
 ): AttemptTransition {
-  if (node.abortReason !== undefined) return decideAborted(node, node.abortReason, false);
+  if (node.abortReason !== undefined) return decideAborted(node, node.abortReason, cleanup);
   const decision = recoverable ? decideRetryAfter(state, node, error) : ({ retry: false, error } as const);
   if (decision.retry) return { kind: "retry", error, clean: cleanup };
   const details = { deckUri, attemptEnded: true };

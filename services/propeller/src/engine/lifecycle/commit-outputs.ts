@@ -20,13 +20,9 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
     writeOutputs(state, node, value, pending);
     return;
   }
-  const ran =
-    node.model.target.kind === "task" &&
-    !node.graph.isDynamic &&
-    node.calls.recoveredFrom === undefined &&
-    node.calls.cache?.status !== CatalogCacheStatus.CACHE_HIT;
+  const cleans = pending.cleanup && ranAttempt(node);
   endSucceeded(state, node, pending);
-  if (ran && pending.cleanup) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
+  if (cleans) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
   if (maybeAheadOfStatus) abortSpeculativeDependents(state, node);
 }
 
@@ -35,13 +31,21 @@ export function commitSuccess(state: RunState, node: RuntimeNode): void {
  * any more: outputs that may not be written stay in the status.
  */
 export function commitSuccessDuringAbort(state: RunState, node: RuntimeNode, pending: UncommittedSuccess): void {
+  const cleans = pending.cleanup && ranAttempt(node);
   const unwritten = state.blobWrites.pendingLiterals(pending.uri) ?? (pending.stored ? undefined : pending.value);
   if (unwritten === undefined) endSucceeded(state, node, pending);
   else {
     const { uri, deckUri } = pending;
     succeedNode(state, node, { outputs: { value: unwritten, uri }, deckUri });
   }
+  if (cleans) sendCleanupRequest(state, node, { attempt: node.attempt, remove: true });
   if (node.readiness.maybeAheadOfStatus) abortSpeculativeDependents(state, node);
+}
+
+/** True when the outputs are those of an attempt of the node. */
+function ranAttempt({ model, graph, calls }: RuntimeNode): boolean {
+  const isTask = model.target.kind === "task" && !graph.isDynamic;
+  return isTask && calls.recoveredFrom === undefined && calls.cache?.status !== CatalogCacheStatus.CACHE_HIT;
 }
 
 function endSucceeded(state: RunState, node: RuntimeNode, { value, uri, deckUri }: UncommittedSuccess): void {

@@ -154,6 +154,20 @@ describe("an end that asks for cleanup", () => {
     other.reply("n0", phase, { recoverable: false });
     expect(other.takeRequests()).toEqual(["n0/0 RUN"]);
   });
+
+  it.each(["SUCCEEDED", "FAILED"] as const)("is followed by such a request during an abort too: %s", (phase) => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
+    d.observe({ kind: "abort" });
+    d.reply("n0", phase, { cleanup: true });
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n0/0 ABORT", "n0/0 FINALIZE"]);
+  });
+
+  it("is followed by such a request when an abort comes before the next attempt", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 2 } } } });
+    d.reply("n0", "FAILED", { cleanup: true });
+    d.observe({ kind: "abort" });
+    expect(d.takeRequests()).toEqual(["n0/0 RUN", "n0/0 FINALIZE"]);
+  });
 });
 
 describe("retries", () => {

@@ -27,7 +27,7 @@ export interface CreatingJobsDeps<Job extends JsonObject> {
   readonly endpoint: Pick<Endpoint, "pauseMs">;
   readonly settings: FrameSettings;
   readonly limits: JobLimits;
-  readonly records: Pick<RecordKeeper<Job>, "begin" | "created">;
+  readonly records: Pick<RecordKeeper<Job>, "begin" | "created" | "refused">;
   readonly host: Pick<PluginHost, "publishStatus">;
   readonly clock: Time;
   readonly random: () => number;
@@ -86,6 +86,8 @@ export class CreatingJobs<Job extends JsonObject> {
       await records.created(request, job);
       return job;
     } catch (error) {
+      // The finalization then looks for no job.
+      if (!mayExist && isRefused(error)) await records.refused(request);
       return this.#rethrow(error, "create the job", key);
     } finally {
       this.#pending--;
@@ -112,7 +114,7 @@ export class CreatingJobs<Job extends JsonObject> {
 
   #rethrow(error: unknown, action: string, key: string): never {
     const { clock, random, settings, api } = this.deps;
-    if (error instanceof ApiError && !error.passes) {
+    if (isRefused(error)) {
       this.#creating.delete(key);
       throw refusal(`${action} in ${api.id}`, error);
     }
@@ -126,6 +128,10 @@ export class CreatingJobs<Job extends JsonObject> {
     const status = entry === undefined ? { phase: "QUEUED" as const, reason } : this.#creatingStatus(reason);
     throw new RetryLater(reason, { status, retryAfterMs: retryDelay(failures, error, random), cause: error });
   }
+}
+
+function isRefused(error: unknown): error is ApiError {
+  return error instanceof ApiError && !error.passes;
 }
 
 function waitLater(reason: string, retryAfterMs: number): RetryLater {

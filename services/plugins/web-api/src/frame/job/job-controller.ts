@@ -8,6 +8,7 @@ import {
   type OwningWorkflow,
   PermanentFailure,
   type PluginHost,
+  RetryableFailure,
   RetryLater,
   type TaskStatus,
   type TerminalStatus,
@@ -59,7 +60,8 @@ export class JobController<Job extends JsonObject> {
     };
     this.#records = new RecordKeeper(deps);
     this.#creating = new CreatingJobs({ ...deps, records: this.#records, limits: this.#limits, host, startedAtMs: clock.now() });
-    this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, onEnd: (tracked) => this.#forget(tracked.key) });
+    const onEnd = (tracked: TrackedJob<Job>) => this.#forget(tracked.key);
+    this.#reader = new JobReader({ ...deps, host, jobs: this.#tracked, records: this.#records, onEnd });
   }
 
   get api(): Pick<WebApi<Job>, "id" | "pluginIdentifier"> {
@@ -82,8 +84,17 @@ export class JobController<Job extends JsonObject> {
     return this.#reader.stop();
   }
 
-  /** @throws PermanentFailure, RetryableFailure, RetryLater */
+  /** A failure asks for the finalization of its attempt. @throws RetryLater */
   async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    try {
+      return await this.#reconcile(request);
+    } catch (error) {
+      if (!(error instanceof PermanentFailure) && !(error instanceof RetryableFailure)) throw error;
+      return { phase: "FAILED", failure: error, cleanup: true };
+    }
+  }
+
+  async #reconcile(request: TaskRequest): Promise<TaskStatus> {
     const key = attemptKey(request);
     const known = this.#tracked.get(key);
     if (known !== undefined) return known.status;
@@ -114,7 +125,7 @@ export class JobController<Job extends JsonObject> {
       const end: Aborted | TerminalStatus = job === undefined ? { phase: "ABORTED" } : await stopJob(job, options);
       if (job !== undefined || record !== undefined || this.#creating.has(key)) await this.#records.stopped(known);
       this.#forget(key);
-      return end;
+      return end.phase === "ABORTED" ? end : { ...end, cleanup: true };
     } catch (error) {
       if (passes(error)) throw new RetryLater(`cannot stop the job: ${(error as Error).message}`, { cause: error });
       throw error;
@@ -130,7 +141,7 @@ export class JobController<Job extends JsonObject> {
 
   /**
    * Stops the job of an attempt that failed while its API did not answer, and releases what the
-   * attempt keeps.
+   * attempt keeps. The plugin state of the request is that of the record, where there is one.
    *
    * @throws RetryLater while it still does not, until the request is older than `outageMs`.
    */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Time } from "@flyte-ts/async";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { type Failed, type PluginHost, type Succeeded } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { ApiError } from "../call/api-error.js";
@@ -8,6 +9,7 @@ import { jobIsMissing, outageFailure, outageReason, passes, retryDelay } from ".
 import { encodeCreated } from "./plugin-state.js";
 import { pollInterval } from "./poll-interval.js";
 import { Poller } from "./poller.js";
+import type { RecordKeeper } from "./record-keeper.js";
 import type { FrameSettings } from "../settings.js";
 import type { TrackedJob } from "./tracked-job.js";
 import type { Reading, WebApi } from "../web-api.js";
@@ -16,6 +18,7 @@ export interface JobReaderDeps<Job extends JsonObject> {
   readonly api: WebApi<Job>;
   readonly settings: FrameSettings;
   readonly host: Pick<PluginHost, "publishStatus">;
+  readonly records: Pick<RecordKeeper<Job>, "lost">;
   readonly clock: Time;
   readonly random: () => number;
   readonly logger: Logger;
@@ -23,6 +26,15 @@ export interface JobReaderDeps<Job extends JsonObject> {
   /** Called when the end of a job is reported. */
   readonly onEnd: (tracked: TrackedJob<Job>) => void;
 }
+
+interface FailedAction {
+  readonly action: string;
+  /** True when the job may still run. */
+  readonly mayRun: boolean;
+}
+
+const STATE: FailedAction = { action: "read the state of the job", mayRun: true };
+const RESULTS: FailedAction = { action: "read the results of the job", mayRun: false };
 
 /** Reads the states of jobs on a schedule and reports their changes. */
 export class JobReader<Job extends JsonObject> {
@@ -70,7 +82,7 @@ export class JobReader<Job extends JsonObject> {
     try {
       await this.#apply(tracked, reading);
     } catch (error) {
-      if (passes(error)) return this.#failed(tracked, "read the results of the job", error).catch(() => this.schedule(tracked));
+      if (passes(error)) return this.#failed(tracked, RESULTS, error).catch(() => this.schedule(tracked));
       this.deps.logger.warn({ attempt: tracked.key, error: String(error) }, "cannot report the state of a job; it is read again");
       this.schedule(tracked);
     }
@@ -95,27 +107,41 @@ export class JobReader<Job extends JsonObject> {
   }
 
   async #failedReading(tracked: TrackedJob<Job>, error: ApiError): Promise<void> {
-    if (error.kind !== "missing") return this.#failed(tracked, "read the state of the job", error);
+    if (error.kind !== "missing") return this.#failed(tracked, STATE, error);
     await this.#end(tracked, { phase: "FAILED", failure: jobIsMissing(this.deps.api.id, error) });
   }
 
-  /** Shows the failure as the reason for waiting; after `outageMs` the attempt fails. */
-  async #failed(tracked: TrackedJob<Job>, action: string, error: unknown): Promise<void> {
-    const { clock, random, settings, host, api } = this.deps;
+  /**
+   * Shows the failure as the reason for waiting. After `outageMs` the attempt fails, once a job
+   * that may run is recorded: its finalization stops it.
+   */
+  async #failed(tracked: TrackedJob<Job>, { action, mayRun }: FailedAction, error: unknown): Promise<void> {
+    const { clock, random, settings, host } = this.deps;
     tracked.failingSinceMs ??= clock.now();
     const sinceMs = tracked.failingSinceMs;
-    if (clock.now() - sinceMs > settings.outageMs) {
-      const pluginState = encodeCreated(api.id, tracked.job, { lost: true });
-      await this.#end(tracked, { phase: "FAILED", failure: outageFailure(action, { sinceMs, nowMs: clock.now(), error }), pluginState });
+    if (clock.now() - sinceMs > settings.outageMs && (!mayRun || (await this.#recordLost(tracked)))) {
+      await this.#end(tracked, { phase: "FAILED", failure: outageFailure(action, { sinceMs, nowMs: clock.now(), error }) });
       return;
     }
     this.#poller.set(tracked.key, retryDelay(tracked.failures++, error, random));
     await host.publishStatus(tracked.request, { ...tracked.status, reason: outageReason(action, error) });
   }
 
+  /** Returns false while the blob store does not answer. */
+  async #recordLost({ request, job }: TrackedJob<Job>): Promise<boolean> {
+    try {
+      await this.deps.records.lost(request, job);
+      return true;
+    } catch (error) {
+      if (error instanceof BlobUnavailableError) return false;
+      throw error;
+    }
+  }
+
+  /** Asks for the finalization, which releases what the attempt keeps. */
   async #end(tracked: TrackedJob<Job>, end: Succeeded | Failed): Promise<void> {
     const { host, api } = this.deps;
-    await host.publishStatus(tracked.request, { pluginState: encodeCreated(api.id, tracked.job), ...end });
+    await host.publishStatus(tracked.request, { pluginState: encodeCreated(api.id, tracked.job), ...end, cleanup: true });
     this.deps.onEnd(tracked);
   }
 }

@@ -1,5 +1,6 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { eventFields } from "@flyte-ts/task-plugin";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
+import { eventFields, RetryLater } from "@flyte-ts/task-plugin";
 import {
   AttemptRecords,
   decodeRecordedAttempt,
@@ -8,6 +9,7 @@ import {
   type RecordStore,
 } from "@flyte-ts/task-plugin/files";
 import { z } from "zod";
+import { apiOfState, encodeNothing } from "./plugin-state.js";
 
 /**
  * Record of an attempt in the blob store, written before and after its job is created. Its request
@@ -41,6 +43,25 @@ export function recordOf(request: TaskRequest, pluginState: Uint8Array, { stoppe
   const { template, rawOutputPrefix, owner } = request;
   const kept = { ...eventFields(request), template, rawOutputPrefix, owner, pluginState };
   return { attempt: { ownerUid: owner?.uid ?? "", request: kept }, stopped };
+}
+
+/**
+ * Returns the request to finalize an attempt with the plugin state of its record. Propeller keeps
+ * neither the state of an end nor, once another attempt follows, that of its progress.
+ *
+ * @throws RetryLater while the blob store does not answer
+ */
+export async function withRecordedState(request: TaskRequest, records: Pick<JobRecords, "read">): Promise<TaskRequest> {
+  if (request.outputPrefix === "") return request;
+  try {
+    const record = await records.read(request);
+    if (record?.attempt === undefined) return request;
+    const { pluginState } = record.attempt.request;
+    return { ...request, pluginState: record.stopped ? encodeNothing(apiOfState(pluginState) ?? "") : pluginState };
+  } catch (error) {
+    if (!(error instanceof BlobUnavailableError)) throw error;
+    throw new RetryLater(`the record of the job cannot be read: ${error.message}`, { cause: error });
+  }
 }
 
 function encode({ attempt, stopped }: JobRecord): Uint8Array {

@@ -5,7 +5,7 @@ const MAX_BYTES = 4 * 1024;
 
 /** Record of an attempt in the plugin state. */
 export type RecordedAttempt =
-  /** The plugin state records no job. */
+  /** The plugin state records no job, or that none exists. */
   | { readonly kind: "none" }
   /** The job was about to be created. */
   | { readonly kind: "creating" }
@@ -16,6 +16,8 @@ interface Stored {
   readonly api: string;
   readonly job?: unknown;
   readonly lost?: boolean;
+  /** True when no job was created, nor runs. */
+  readonly nothing?: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -23,6 +25,11 @@ const decoder = new TextDecoder();
 
 export function encodeCreating(api: string): Uint8Array {
   return encode({ api });
+}
+
+/** State of an attempt whose job was refused, or has stopped. */
+export function encodeNothing(api: string): Uint8Array {
+  return encode({ api, nothing: true });
 }
 
 /** @throws RangeError beyond 4 KiB. */
@@ -33,7 +40,7 @@ export function encodeCreated(api: string, job: JsonObject, { lost = false } = {
 /** Reads the plugin state of a request; the state of another API counts as none. */
 export function decodePluginState(state: Uint8Array, api: string): RecordedAttempt {
   const stored = parse(state);
-  if (stored?.api !== api) return { kind: "none" };
+  if (stored?.api !== api || stored.nothing === true) return { kind: "none" };
   return stored.job === undefined ? { kind: "creating" } : { kind: "created", job: stored.job, lost: stored.lost === true };
 }
 

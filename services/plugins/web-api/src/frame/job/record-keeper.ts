@@ -3,7 +3,7 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { WebApi } from "../web-api.js";
 import { type JobRecord, type JobRecords, recordOf } from "./job-record.js";
-import { decodePluginState, encodeCreated, encodeCreating } from "./plugin-state.js";
+import { decodePluginState, encodeCreated, encodeCreating, encodeNothing } from "./plugin-state.js";
 
 export interface RecordKeeperDeps<Job extends JsonObject> {
   readonly api: Pick<WebApi<Job>, "id" | "parseJob" | "adopt">;
@@ -39,6 +39,22 @@ export class RecordKeeper<Job extends JsonObject> {
     await records.write(request.outputPrefix, recordOf(request, encodeCreated(api.id, job))).catch((error: unknown) => {
       logger.warn({ attempt: request.generatedName, api: api.id, error: String(error) }, "cannot record the job of an attempt");
     });
+  }
+
+  /** Records that the API refused the job. Never rejects: without this record, it is looked for. */
+  async refused(request: TaskRequest): Promise<void> {
+    const { api, records, logger } = this.deps;
+    if (request.outputPrefix === "") return;
+    await records.write(request.outputPrefix, recordOf(request, encodeNothing(api.id))).catch((error: unknown) => {
+      logger.warn({ attempt: request.generatedName, api: api.id, error: String(error) }, "cannot record that a job was refused");
+    });
+  }
+
+  /** Records that the attempt fails although its job may still run. */
+  async lost(request: TaskRequest, job: Job): Promise<void> {
+    const { api, records } = this.deps;
+    if (request.outputPrefix === "") return;
+    await records.write(request.outputPrefix, recordOf(request, encodeCreated(api.id, job, { lost: true })));
   }
 
   async read(request: TaskRequest): Promise<JobRecord | undefined> {

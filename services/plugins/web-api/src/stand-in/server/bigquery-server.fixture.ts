@@ -38,11 +38,14 @@ const RESULTS = /^\/bigquery\/v2\/projects\/([^/]+)\/queries\/([^/]+)$/;
 const TABLE = /^\/bigquery\/v2\/projects\/([^/]+)\/datasets\/([^/]+)\/tables\/([^/]+)$/;
 
 /**
- * Speaks five calls of BigQuery's REST API and executes queries in SQLite: jobs.insert, jobs.get,
- * jobs.cancel, jobs.getQueryResults, tables.get. The id of a job is unique in its project.
+ * Speaks six calls of BigQuery's REST API and executes queries in SQLite: jobs.insert, jobs.get,
+ * jobs.list, jobs.cancel, jobs.getQueryResults, tables.get. The id of a job is unique in its
+ * project. A call without a location reaches jobs in the US and EU alone.
  */
 export class BigQueryServer extends HttpStandIn {
   readonly jobs = new Map<string, ExecutedQuery>();
+  /** Location of the datasets, where jobs without one of their own are placed. */
+  home = "US";
   /** Queries do not start until it resolves. */
   gate: Promise<unknown> = Promise.resolve();
   readonly #tables = tablesOf();
@@ -68,18 +71,20 @@ export class BigQueryServer extends HttpStandIn {
     if (cancel !== undefined) return "jobs.cancel";
     if (RESULTS.test(pathname)) return "jobs.getQueryResults";
     if (TABLE.test(pathname)) return "tables.get";
-    if (method === "POST" && JOBS.test(pathname)) return "jobs.insert";
+    if (jobId === undefined && JOBS.test(pathname)) return method === "POST" ? "jobs.insert" : "jobs.list";
     return jobId === undefined ? `${method} ${pathname}` : "jobs.get";
   }
 
   protected override answer({ operation, url, input }: Call): Answer {
-    const location = url.searchParams.get("location") ?? "US";
+    const location = url.searchParams.get("location") ?? undefined;
     const [, project = "", jobId = ""] = JOBS.exec(url.pathname) ?? RESULTS.exec(url.pathname) ?? [];
     const [, tableProject = "", dataset = "", table = ""] = TABLE.exec(url.pathname) ?? [];
     try {
       switch (operation) {
         case "jobs.insert":
           return { body: resourceOf(this.#insert(project, input as JobInput)) };
+        case "jobs.list":
+          return { body: { kind: "bigquery#jobList", jobs: [...this.jobs.values()].reverse().map(resourceOf) } };
         case "jobs.get":
           return { body: resourceOf(this.#find(project, jobId, location)) };
         case "jobs.cancel":
@@ -98,7 +103,7 @@ export class BigQueryServer extends HttpStandIn {
   }
 
   #insert(project: string, input: JobInput): ExecutedQuery {
-    const { jobId, location = "US" } = input.jobReference;
+    const { jobId, location = this.home } = input.jobReference;
     const key = `${project}/${jobId}`;
     if (this.jobs.has(key)) throw new BigQueryFailure(409, "duplicate", `Already Exists: Job ${project}:${location}.${jobId}`);
     if (location.length > 12) throw new BigQueryFailure(400, "invalid", `Invalid location ${location}`);
@@ -124,10 +129,11 @@ export class BigQueryServer extends HttpStandIn {
     Object.assign(job, { state: "DONE", ...(errorResult && { errorResult }) });
   }
 
-  #find(project: string, jobId: string, location: string): ExecutedQuery {
+  #find(project: string, jobId: string, location: string | undefined): ExecutedQuery {
     const found = this.jobs.get(`${project}/${jobId}`);
-    if (found === undefined || found.location !== location)
-      throw new BigQueryFailure(404, "notFound", `Not found: Job ${project}:${location}.${jobId}`);
+    const places = location === undefined ? ["US", "EU"] : [location];
+    if (found === undefined || !places.includes(found.location))
+      throw new BigQueryFailure(404, "notFound", `Not found: Job ${project}:${places[0]}.${jobId}`);
     return found;
   }
 
