@@ -41,6 +41,7 @@ describe("buildTaskEvent", () => {
       },
       workflowKey: "p-development/a1b2c3d4e5f6g7h8i9j0",
       nodePath: "n0",
+      ownerUid: request.owner?.uid,
       outputs: {},
       deckUri: "s3://bucket/deck.html",
     });

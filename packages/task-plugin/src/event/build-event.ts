@@ -68,6 +68,7 @@ export function buildTaskEvent(request: TaskRequest, status: TaskStatus, options
     event,
     workflowKey: request.workflowKey,
     nodePath: request.nodePath,
+    ownerUid: request.owner?.uid ?? "",
     partOfArray: request.partOfArray,
     pluginState: status.pluginState ?? request.pluginState,
     cleanup: (status.phase === "SUCCEEDED" || status.phase === "FAILED") && status.cleanup === true,

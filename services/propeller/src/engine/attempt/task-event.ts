@@ -28,7 +28,7 @@ type DecisionOf<K extends AttemptDecision["kind"]> = Extract<AttemptDecision, { 
  * change nothing.
  */
 export function onTaskEvent(state: RunState, report: TaskEvent): void {
-  const attempt = findAttempt(state.root, report);
+  const attempt = isOfOtherOwner(state, report) ? undefined : findAttempt(state.root, report);
   if (attempt === undefined) {
     state.effects.metric("taskEventIgnored");
     return;
@@ -38,6 +38,11 @@ export function onTaskEvent(state: RunState, report: TaskEvent): void {
     ? decideTransition(state, node, acceptReport(state, node, report))
     : decideStaleReport(state, attempt, report);
   applyTransition(state, node, transition);
+}
+
+/** True for a report on an attempt of a deleted execution whose name this one has. */
+function isOfOtherOwner({ model }: RunState, { ownerUid }: TaskEvent): boolean {
+  return ownerUid !== "" && model.uid !== "" && ownerUid !== model.uid;
 }
 
 /** Decides on a report of an attempt that has ended: aborts it again while it still runs. */

@@ -648,6 +648,15 @@ describe("late, duplicate and lost messages", () => {
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, attempts: 1 });
   });
 
+  it("change nothing if they are of a deleted execution whose name this one has", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" } }, outputs: {} } });
+    d.takeEventTexts();
+    d.reply("n0", "SUCCEEDED", { ownerUid: "uid-of-another" });
+    expect(d.takeEventTexts()).toEqual([]);
+    d.reply("n0", "SUCCEEDED", { ownerUid: "uid-exec" });
+    expect(d.takeEventTexts()).toContain("n0 SUCCEEDED");
+  });
+
   it("are answered with ABORT if they are from an ended attempt that runs again", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 } } } });
     const first = d.request("n0");
