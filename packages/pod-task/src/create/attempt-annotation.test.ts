@@ -18,7 +18,9 @@ describe("the attempt annotation", () => {
 
   it("holds all fields of events and stays small", () => {
     const text = encodeAttemptAnnotation(request);
-    const record = decodeAttemptAnnotation(pod(text));
+    const { metadata } = pod(text);
+    const ownerReferences = [{ apiVersion: "v1", kind: "flyteworkflow", name: "n", uid: request.owner?.uid ?? "" }];
+    const record = decodeAttemptAnnotation({ metadata: { ...metadata, ownerReferences } });
     const options = { phaseVersion: 0, pluginIdentifier: "container", producerId: "propeller", now: new Date(0) };
     const plain = { ...request, pluginState: new Uint8Array() };
     expect(buildTaskEvent(record ?? reduceRequest(request), { phase: "SUCCEEDED" }, options)).toEqual(
