@@ -18,8 +18,7 @@ export function isInvalidText(error: unknown): boolean {
 /** Codes of errors of the network and of name lookups. */
 const NETWORK_ERROR = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)/;
 /** Messages of pg, whose errors have no codes. */
-const LOST_CONNECTION =
-  /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|^timeout expired$|^Query read timeout$/;
+const LOST_CONNECTION = /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|^timeout expired$/;
 
 /**
  * True when the database was unreachable or is shutting down: the request itself is not at fault.
@@ -27,7 +26,8 @@ const LOST_CONNECTION =
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? "");
   const code = (error as { code?: string } | undefined)?.code;
-  return (code !== undefined && NETWORK_ERROR.test(code)) || (error instanceof Error && LOST_CONNECTION.test(error.message));
+  if (code !== undefined && NETWORK_ERROR.test(code)) return true;
+  return isAnswerMissing(error) || (error instanceof Error && LOST_CONNECTION.test(error.message));
 }
 
 /**

@@ -17,7 +17,7 @@ export {
   resourceOwnerText,
 } from "./kube/execution-resource.js";
 export { classifyCreateError } from "./kube/create-outcome.js";
-export { clusterUnavailable, RetryableLaunchError } from "./health/launch-error.js";
+export { clusterUnavailable, orClusterUnavailable, RetryableLaunchError } from "./health/launch-error.js";
 export { chooseCluster, poolOf } from "./placement/choose-cluster.js";
 export { isPlacementNeeded, type PlacementRequest } from "./placement/placement-policy.js";
 export { watchPluginServices } from "./plugins/plugin-services.js";

@@ -28,3 +28,16 @@ export function clusterUnavailable(cause: unknown, notApplied = wasNotApplied(ca
     blocker: failure && `the data plane rejected the execution, it is retried: ${failure}`,
   });
 }
+
+/**
+ * Awaits an answer of the data plane's API.
+ *
+ * @throws RetryableLaunchError when the request fails.
+ */
+export async function orClusterUnavailable<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw clusterUnavailable(error);
+  }
+}

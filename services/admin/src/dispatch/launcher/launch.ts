@@ -8,6 +8,7 @@ import { admissionError, updateExecutionState, wakeParentNodes, type launchables
 import {
   classifyCreateError,
   clusterUnavailable,
+  orClusterUnavailable,
   deleteOwnResource,
   ensureNamespace,
   type LaunchKube,
@@ -110,12 +111,7 @@ export async function abortInCluster(
   { execution, namespace }: { readonly execution: launchables.LaunchableExecution; readonly namespace: string },
 ): Promise<void> {
   if (isTerminalWorkflowEvent(execution.phase) && !execution.abortForced) return;
-  let deleted: boolean;
-  try {
-    deleted = await deleteOwnResource(kube, { namespace, owner: execution });
-  } catch (error) {
-    throw clusterUnavailable(error);
-  }
+  const deleted = await orClusterUnavailable(deleteOwnResource(kube, { namespace, owner: execution }));
   if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
   await forceTerminate(deps, execution);
   await wakeParentNodes(deps, [execution.rowId]);

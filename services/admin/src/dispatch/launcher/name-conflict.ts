@@ -1,12 +1,12 @@
 import { isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain/phase";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import {
-  clusterUnavailable,
   deleteFoundResource,
   type ExecutionResource,
   hasIdOf,
   isOwnResource,
   type LaunchKube,
+  orClusterUnavailable,
   type ResourcePlace,
   resourceOwnerText,
   RetryableLaunchError,
@@ -28,7 +28,7 @@ export async function resolveNameConflict(
   kube: LaunchKube,
   { namespace, owner }: ResourcePlace<launchables.LaunchableExecution>,
 ): Promise<NameConflict> {
-  const found = await answerOf(kube.get<ExecutionResource>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: owner.name }));
+  const found = await orClusterUnavailable(kube.get<ExecutionResource>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: owner.name }));
   if (found === undefined) throw retryLater("the FlyteWorkflow with its name has just been deleted");
   if (isOwnResource(found, owner)) return { kind: "own" };
   const other = resourceOwnerText(found);
@@ -37,7 +37,7 @@ export async function resolveNameConflict(
   const hasEnded = isTerminalWorkflow(phase);
   if (!hasEnded && !isDeleting)
     return { kind: "taken", reason: `its data plane still runs a FlyteWorkflow with its name, that of the execution ${other}` };
-  if (!isDeleting) await answerOf(deleteFoundResource(kube, found));
+  if (!isDeleting) await orClusterUnavailable(deleteFoundResource(kube, found));
   // An earlier execution of this name has no row any more that would confirm its end.
   if (hasEnded && hasIdOf(found, owner)) publishTerminalAck(deps, owner, workflowEventPhase(phase));
   throw retryLater(`the FlyteWorkflow with its name, that of the execution ${other} is being deleted`);
@@ -45,12 +45,4 @@ export async function resolveNameConflict(
 
 function retryLater(blocker: string): RetryableLaunchError {
   return new RetryableLaunchError(blocker, { blocker: `waiting: ${blocker}`, notApplied: true });
-}
-
-async function answerOf<T>(request: Promise<T>): Promise<T> {
-  try {
-    return await request;
-  } catch (error) {
-    throw clusterUnavailable(error);
-  }
 }
