@@ -12,7 +12,7 @@ export { endOfNode, isReportedEnd, type ResourceNode, resourceNodes } from "./re
 export { sanitizeText } from "./event/sanitize-text.js";
 export { taskKey } from "./event/task-key.js";
 export { isPartOfHistory, foldTask, type TaskState } from "./fold/task-state.js";
-export { durationOf, isTime, nanosOf, nanosOfDate, notBefore, clampNanos, timestampOf } from "./event/time.js";
+export { durationOf, nanosOf, nanosOfDate, notBefore, clampNanos, timestampOf } from "./event/time.js";
 export {
   initialWorkflowState,
   elapsed,

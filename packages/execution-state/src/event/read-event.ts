@@ -1,5 +1,6 @@
 import { clone, toBinary } from "@bufbuild/protobuf";
 import { encodeMessage } from "@flyte-ts/proto-codec";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
@@ -13,7 +14,7 @@ import { taskKey } from "./task-key.js";
 import { errorColumns } from "./error-columns.js";
 import type { NodeUpdate, NodeTarget, BlockerUpdate, TaskUpdate, WorkflowUpdate } from "./updates.js";
 import { executionTarget, taskTarget } from "./node-target.js";
-import { isSet, isTime, nanosOf } from "./time.js";
+import { isSet, nanosOf } from "./time.js";
 
 /** The event can never be recorded; permanent. */
 export class InvalidEventError extends Error {

@@ -49,8 +49,3 @@ export function durationOf(nanos: bigint): Duration {
 export function isSet(timestamp: Timestamp | undefined): timestamp is Timestamp {
   return timestamp !== undefined && (timestamp.seconds !== 0n || timestamp.nanos !== 0);
 }
-
-/** True for a valid time: in the years 1 to 9999, as protobuf requires. */
-export function isTime(timestamp: Timestamp): boolean {
-  return timestamp.seconds >= -62_135_596_800n && timestamp.seconds <= 253_402_300_799n && timestamp.nanos >= 0 && timestamp.nanos < 1e9;
-}

@@ -1,5 +1,6 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { BlobTooLargeError } from "@flyte-ts/blobstore";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import { type ContainerError, ContainerError_Kind } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { StoredMessageError } from "@flyte-ts/input-limits";
@@ -10,10 +11,6 @@ const KINDS: Readonly<Record<ExecutionError_ErrorKind, FailureKind>> = {
   [ExecutionError_ErrorKind.USER]: "USER",
   [ExecutionError_ErrorKind.SYSTEM]: "SYSTEM",
 };
-/** First and last time that a timestamp of protobuf can be, ms. */
-const MIN_TIME_MS = Date.parse("0001-01-01T00:00:00Z");
-const MAX_TIME_MS = Date.parse("9999-12-31T23:59:59.999Z");
-
 /** Failure that an error document describes; the code of tasks writes its fields. */
 export function errorFailure(error: ContainerError): PermanentFailure | RetryableFailure {
   const kind: FailureKind | undefined = KINDS[error.origin];
@@ -30,8 +27,7 @@ export function errorFailure(error: ContainerError): PermanentFailure | Retryabl
 
 /** Time of the error; undefined when it has none that an event can contain. */
 function timeOf({ timestamp }: ContainerError): Date | undefined {
-  const ms = timestamp === undefined ? undefined : timestampMs(timestamp);
-  return ms === undefined || ms < MIN_TIME_MS || ms > MAX_TIME_MS ? undefined : new Date(ms);
+  return timestamp === undefined || !isTime(timestamp) ? undefined : timestampDate(timestamp);
 }
 
 export function malformedErrorFile(why: string, uri: string): RetryableFailure {

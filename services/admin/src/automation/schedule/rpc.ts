@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
-import { isTime } from "@flyte-ts/execution-state";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import type { AutomationDeps } from "../deps.js";
 import { checkLimit, checkText, invalidArgument } from "../../platform/index.js";
 import { findActiveSchedules, scheduleRevision } from "../../registry/index.js";

@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain/phase";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import { type Execution, ExecutionClosureSchema, ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -13,7 +14,6 @@ import {
   foldNode,
   foldTask,
   foldWorkflow,
-  isTime,
   nanosOf,
   nextSeq,
   nextWorkflowSeq,

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { literalTypeOf } from "@flyte-ts/domain/literal";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import { isCastable, typeToText } from "@flyte-ts/domain/type";
 import {
   type Parameter,
@@ -102,11 +102,7 @@ function checkParameter(parameter: Parameter, name: string): void {
 function checkDatetime(literal: Literal, where: string): void {
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
   const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;
-  if (primitive?.case === "datetime" && !isValidTime(primitive.value)) {
+  if (primitive?.case === "datetime" && !isTime(primitive.value)) {
     throw invalidArgument(`invalid ${where}: the datetime is outside the years 1 to 9999 or its nanoseconds are`);
   }
-}
-
-function isValidTime({ seconds, nanos }: Timestamp): boolean {
-  return seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos < 1e9;
 }

@@ -9,6 +9,7 @@ import {
   mapLiteral,
   stringLiteral,
 } from "@flyte-ts/domain/literal";
+import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SqlSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bigQueryOver } from "../stand-in/apis.fixture.js";
@@ -63,7 +64,7 @@ describe("the query configuration", () => {
         { name: "f", parameterType: { type: "FLOAT64" }, parameterValue: { value: "1.5" } },
         { name: "s", parameterType: { type: "STRING" }, parameterValue: { value: "x" } },
         { name: "b", parameterType: { type: "BOOL" }, parameterValue: { value: "true" } },
-        { name: "t", parameterType: { type: "TIMESTAMP" }, parameterValue: { value: "2026-01-02T03:04:05.000Z" } },
+        { name: "t", parameterType: { type: "TIMESTAMP" }, parameterValue: { value: "2026-01-02T03:04:05.000000Z" } },
         {
           name: "l",
           parameterType: { type: "ARRAY", arrayType: { type: "INT64" } },
@@ -81,11 +82,31 @@ describe("the query configuration", () => {
     expect(() => queryParameters(literalMap([["x", literal]]))).toThrow(expect.objectContaining({ name: "PermanentFailure" }));
   });
 
+  it("keeps the microseconds of a time", () => {
+    const time = timeLiteral(1_767_323_045n, 123_456_789);
+    expect(queryParameters(literalMap([["t", time]]))[0]?.parameterValue).toEqual({ value: "2026-01-02T03:04:05.123456Z" });
+  });
+
+  it.each([253_402_300_800n, -62_135_596_801n, 9_000_000_000_000_000n])(
+    "refuses a time that BigQuery cannot represent: %s s",
+    (seconds) => {
+      expect(() => queryParameters(literalMap([["t", timeLiteral(seconds)]]))).toThrow(
+        expect.objectContaining({ name: "PermanentFailure" }),
+      );
+    },
+  );
+
   it("needs a project and a statement", () => {
     expect(() => targetOf(requestOf({}))).toThrow("ProjectID");
     expect(() => queryConfiguration(requestOf({ ProjectID: "p" }, create(SqlSchema).statement), [])).toThrow("no SQL statement");
   });
 });
+
+/** A datetime literal, also of times that JavaScript's dates cannot express. */
+function timeLiteral(seconds: bigint, nanos = 0): Literal {
+  const primitive = { value: { case: "datetime" as const, value: { seconds, nanos } } };
+  return create(LiteralSchema, { value: { case: "scalar", value: { value: { case: "primitive", value: primitive } } } });
+}
 
 it("labels are those of the execution in allowed characters, and the attempt's", () => {
   const labels = jobLabels(bigQueryRequest({ labels: { "execution-id": "A.b", "9x": "y", "flyte.org/X": "v" } }));

@@ -1,4 +1,5 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import type { Literal, LiteralMap, Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { badTask } from "../task/bad-task.js";
 
@@ -67,10 +68,18 @@ function primitiveOf(name: string, { value }: Primitive): Parameter {
     case "boolean":
       return parameter("BOOL", String(value.value));
     case "datetime":
-      return parameter("TIMESTAMP", timestampDate(value.value).toISOString());
+      return parameter("TIMESTAMP", timestampText(name, value.value));
     default:
       throw unsupported(name, value.case ?? "none");
   }
+}
+
+/** Formats a time with microseconds, the precision of BigQuery. */
+function timestampText(name: string, time: Timestamp): string {
+  if (!isTime(time)) throw badTask(`input ${JSON.stringify(name)} is no query parameter: its time is outside the years 1 to 9999`);
+  const { seconds, nanos } = time;
+  const date = new Date(Number(seconds) * 1000).toISOString().slice(0, -".000Z".length);
+  return `${date}.${String(Math.floor(nanos / 1000)).padStart(6, "0")}Z`;
 }
 
 function unsupported(name: string, kind: string) {

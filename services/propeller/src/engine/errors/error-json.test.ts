@@ -1,6 +1,8 @@
+import { create } from "@bufbuild/protobuf";
+import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd/status";
 import { expect, it } from "vitest";
-import { errorFromPlain, errorToPlain } from "./error-json.js";
+import { errorFromPlain, errorToJson, errorToPlain } from "./error-json.js";
 
 const error: ExecutionErrorJson = {
   code: "USER:ValueError",
@@ -27,4 +29,9 @@ it("has numeric kinds and timestamps as fields where Go writes them so, and is p
 it("is parsed with kinds by name, too, as earlier versions wrote them", () => {
   const before = { code: "E", message: "m", kind: "SYSTEM" } as unknown as GoErrorJson;
   expect(errorFromPlain(before)).toEqual({ code: "E", message: "m", kind: "SYSTEM" });
+});
+
+it.each([253_402_300_800n, -62_135_596_801n, 9_000_000_000_000_000n])("omits a time that RFC 3339 cannot express: %s s", (seconds) => {
+  const error = create(ExecutionErrorSchema, { code: "E", message: "m", timestamp: { seconds, nanos: 0 } });
+  expect(errorToJson(error)).toEqual({ code: "E", message: "m" });
 });

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isTime } from "@flyte-ts/domain/timestamp";
 import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, GoErrorJson } from "@flyte-ts/workflow-crd/status";
 import { boundMessage } from "./bound-message.js";
@@ -12,9 +13,14 @@ export function errorToJson(error: ExecutionError | undefined): ExecutionErrorJs
     message: boundMessage(error.message),
     ...(error.kind === ExecutionError_ErrorKind.UNKNOWN ? {} : { kind: ExecutionError_ErrorKind[error.kind] }),
     ...(error.errorUri === "" ? {} : { errorUri: error.errorUri }),
-    ...(error.timestamp === undefined ? {} : { timestamp: timestampDate(error.timestamp).toISOString() }),
+    ...timestampField(error.timestamp),
     ...(error.worker === "" ? {} : { worker: error.worker }),
   };
+}
+
+/** Omits a time that RFC 3339 cannot express: the code of a task may have written it. */
+function timestampField(timestamp: Timestamp | undefined): { readonly timestamp?: string } {
+  return timestamp === undefined || !isTime(timestamp) ? {} : { timestamp: timestampDate(timestamp).toISOString() };
 }
 
 /** Converts an error to its form in events. */

@@ -1,0 +1,1 @@
+export { isTime } from "./timestamp/is-time.js";
