@@ -12,3 +12,10 @@ test("the alert about a missing service covers every deployed service", () => {
   expect(names.filter((name) => !jobs.test(name))).toEqual([]);
   expect(jobs.test("flyte-unknown")).toBe(false);
 });
+
+test("an alert about rare events counts the first one, with which the series of a counter begins", () => {
+  const text = readFileSync(join(root, "deploy", "kubernetes", "monitoring", "alerts.yaml"), "utf8");
+  const counters = [...text.matchAll(/increase\((\w+)\[(\w+)\]\)/g)];
+  expect(counters.length).toBeGreaterThan(0);
+  for (const [, counter, range] of counters) expect(text).toContain(`(${counter} unless ${counter} offset ${range})\n`);
+});

@@ -1,3 +1,4 @@
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeClient, WatchEvent } from "./client/client.js";
@@ -76,6 +77,15 @@ describe("an informer", () => {
     setUp(collection);
   };
   afterEach(() => informer.stop());
+
+  it("counts the silence of an API server that has never answered a list", async () => {
+    open(() => undefined);
+    const time = new ManualTime();
+    const client = { ...collection.client, list: () => Promise.reject(new Error("connection refused")) };
+    void start({ client, time });
+    await time.advance(240_000);
+    expect(informer.lagMs()).toBe(240_000);
+  });
 
   it("leaves out an object of the first list that cannot be mapped, and shows the others", async () => {
     open((one) => ["good", "bad", "last"].forEach((name) => one.put(name)));

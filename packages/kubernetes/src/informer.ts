@@ -44,8 +44,8 @@ export interface Informer<T> {
   readonly synced: Promise<void>;
   get(key: string): Readonly<T> | undefined;
   list(): Readonly<T>[];
-  /** Milliseconds since the last list or watch event; undefined before the first list. */
-  lagMs(): number | undefined;
+  /** Milliseconds since the last list or watch event; since the start before the first list. */
+  lagMs(): number;
   stop(): Promise<void>;
 }
 
@@ -70,13 +70,16 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   readonly #cache = new Map<string, T>();
   readonly #abort = new AbortController();
   #resourceVersion: string | undefined;
-  #lastEventAt: number | undefined;
+  readonly #time: Pick<Time, "elapsed" | "sleep">;
+  #lastEventAt: number;
   #running: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: InformerOptions<T>) {
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
+    this.#time = options.time ?? systemTime;
+    this.#lastEventAt = this.#time.elapsed();
   }
 
   start(): void {
@@ -91,8 +94,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     return [...this.#cache.values()];
   }
 
-  lagMs(): number | undefined {
-    return this.#lastEventAt === undefined ? undefined : Date.now() - this.#lastEventAt;
+  lagMs(): number {
+    return this.#time.elapsed() - this.#lastEventAt;
   }
 
   async stop(): Promise<void> {
@@ -102,7 +105,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
-    const { time = systemTime } = this.options;
+    const time = this.#time;
     let failures = 0;
     while (!signal.aborted) {
       let retryAfterMs = 0;
@@ -139,7 +142,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     }
     for (const [key, object] of this.#cache) if (!present.has(key)) this.#remove(object);
     this.#resourceVersion = metadata.resourceVersion;
-    this.#lastEventAt = Date.now();
+    this.#lastEventAt = this.#time.elapsed();
     this.#resolveSynced();
   }
 
@@ -155,7 +158,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
       signal: this.#abort.signal,
     });
     for await (const event of stream) {
-      this.#lastEventAt = Date.now();
+      this.#lastEventAt = this.#time.elapsed();
       this.#handleEvent(event);
     }
   }

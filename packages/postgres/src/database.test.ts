@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startPostgres } from "@flyte-ts/local-servers";
-import { createLogger } from "@flyte-ts/telemetry";
+import { createLogger, type Logger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, type Database, isUnavailable, isUniqueViolation, isInvalidText } from "./index.js";
 
@@ -26,6 +26,26 @@ function migrations(files: Record<string, string>): string {
   for (const [name, sql] of Object.entries(files)) writeFileSync(join(directory, name), sql);
   return directory;
 }
+
+test("a migration that waits for a locked table lets other statements pass, and is applied when the lock ends", async () => {
+  const name = `locked_${process.pid}`;
+  await db.query({ text: `CREATE DATABASE ${name}` });
+  const own = createPool({ url: server.url.replace(/\/[^/]*$/, `/${name}`), logger });
+  await own.query({ text: "CREATE TABLE locked (id int)" });
+  const retried = Promise.withResolvers<void>();
+  const observed = { ...logger, info: () => undefined, warn: () => retried.resolve() } as unknown as Logger;
+  let migrated: Promise<void> = Promise.resolve();
+  await own.transaction(async (backup) => {
+    await backup.query({ text: "SELECT * FROM locked" });
+    const directory = migrations({ "0001_locked.sql": "ALTER TABLE locked ADD COLUMN name text" });
+    migrated = own.migrate({ directory, logger: observed });
+    await retried.promise;
+    expect((await own.query({ text: "SELECT * FROM locked" })).rowCount).toBe(0);
+  });
+  await migrated;
+  expect((await own.query({ text: "SELECT name FROM locked" })).rowCount).toBe(0);
+  await own.close();
+});
 
 test("replicas that migrate concurrently apply each file once; changed, misnamed and late files are refused", async () => {
   const files = {

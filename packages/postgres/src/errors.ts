@@ -10,6 +10,11 @@ export function isTransactionConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40001" || error.code === "40P01");
 }
 
+/** True when a lock was not granted in time, or only at the price of a deadlock. */
+export function isLockConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === "55P03" || error.code === "40P01");
+}
+
 /** True when a text was refused for a NUL character, which PostgreSQL cannot store. */
 export function isInvalidText(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "22021" || error.code === "22P05");

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
+import { type Backoff, retry } from "@flyte-ts/async";
+import { isLockConflict } from "./errors.js";
 import { CONNECTION } from "./connection.js";
 import { contractRequires } from "./contract-migration.js";
 
@@ -35,10 +37,18 @@ interface Applied {
 const LOCK = 7_031_990_416;
 
 /**
+ * Maximum wait of a migration for the lock of a table, ms. Every later statement on the table waits
+ * behind it, those of replicas that serve included, while a backup can hold the table for hours.
+ */
+const LOCK_WAIT_MS = 2_000;
+const LOCK_RETRIES: Backoff = { initialMs: 2_000, maxMs: 15_000, jitter: 0.5 };
+
+/**
  * Applies the missing migrations in order, each in a transaction of its own with the row that
  * records it. Replicas that start together wait for each other. A file changed after it was applied
  * is refused: two databases with the same migrations must have the same schema. Migrations of newer
- * builds stay: they only add, except for contract steps, for which a build must be new enough.
+ * builds stay: they only add, except for contract steps, for which a build must be new enough. A
+ * migration whose table is locked for long by another session, such as a backup, is retried.
  *
  * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or
  *   when this build is
@@ -59,20 +69,30 @@ export async function migrate(url: string, { directory, logger }: MigrateOptions
     const { rows } = await client.query<Applied>("SELECT name, checksum, contract_after FROM schema_migrations ORDER BY name");
     assertBuildSupportsSchema(files, rows);
     for (const file of pending(files, rows)) {
-      await client.query("BEGIN");
-      try {
-        await client.query(file.sql);
-        const row = [file.name, file.checksum, file.after];
-        await client.query("INSERT INTO schema_migrations (name, checksum, contract_after) VALUES ($1, $2, $3)", row);
-        await client.query("COMMIT");
-      } catch (cause) {
-        await client.query("ROLLBACK");
-        throw new MigrationError(`migration ${file.name} failed: ${(cause as Error).message}`, { cause });
-      }
+      await retry(() => apply(client, file), {
+        ...LOCK_RETRIES,
+        isRetryable: (error) => error instanceof MigrationError && isLockConflict(error.cause),
+        onRetry: (_, attempts) =>
+          logger.warn({ migration: file.name, attempts }, "a migration waits for a table that another session has locked, and is retried"),
+      });
       logger.info({ migration: file.name }, "migration applied");
     }
   } finally {
     await client.end();
+  }
+}
+
+async function apply(client: pg.Client, file: Migration): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+    await client.query(file.sql);
+    const row = [file.name, file.checksum, file.after];
+    await client.query("INSERT INTO schema_migrations (name, checksum, contract_after) VALUES ($1, $2, $3)", row);
+    await client.query("COMMIT");
+  } catch (cause) {
+    await client.query("ROLLBACK");
+    throw new MigrationError(`migration ${file.name} failed: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { systemTime } from "@flyte-ts/async";
+import { ManualTime } from "@flyte-ts/async/manual-time";
 import { scheduledExecutionName } from "@flyte-ts/domain/name";
 import { type ExecutionCreateRequest, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
@@ -14,10 +15,10 @@ import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAdminClient } from "./admin-client.js";
+import { type AdminClient, createAdminClient } from "./admin-client.js";
 import { schedulerConfigSchema } from "./config.js";
 import { schedulerMetrics } from "./metrics.js";
-import { createWatermarkStore } from "./watermark-store.js";
+import { createWatermarkStore, type WatermarkStore } from "./watermark-store.js";
 import { Scheduler } from "./scheduler.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -202,4 +203,21 @@ test.each([
   activate(name, { ...everySecond, activatedAt: timestampFromMs(corrected) });
   await expect.poll(recorded, { timeout: 15_000 }).toBe(corrected);
   await expect.poll(() => timesOf(name).at(-1) ?? 0, { timeout: 15_000 }).toBeGreaterThan(Date.now());
+});
+
+test("counts the silence of an admin that has never answered", async () => {
+  const clock = new ManualTime();
+  const scheduler = new Scheduler({
+    config: schedulerConfigSchema.parse({}),
+    admin: { listIfChanged: () => Promise.reject(new Error("unauthenticated")) } as unknown as AdminClient,
+    watermarks: {} as WatermarkStore,
+    clock,
+    random: () => 0,
+    metrics: schedulerMetrics(new Metrics()),
+    logger,
+  });
+  scheduler.start();
+  await clock.advance(180_000);
+  expect(scheduler.listAgeMs).toBe(180_000);
+  await scheduler.stop();
 });

@@ -62,6 +62,7 @@ export class Scheduler {
   readonly #limit: TokenBucket;
   readonly #sampler: LogSampler;
   #revision: string | undefined;
+  #startedAt: number | undefined;
   #listedAt: number | undefined;
   #prunedAt: number | undefined;
   #working = 0;
@@ -76,6 +77,7 @@ export class Scheduler {
   }
 
   start(): void {
+    this.#startedAt = this.deps.clock.elapsed();
     void this.#refresh();
   }
 
@@ -106,8 +108,10 @@ export class Scheduler {
     return now - oldest;
   }
 
+  /** Time since the last list from admin, ms; since the start before the first list. */
   get listAgeMs(): number {
-    return this.#listedAt === undefined ? 0 : this.deps.clock.elapsed() - this.#listedAt;
+    const now = this.deps.clock.elapsed();
+    return now - (this.#listedAt ?? this.#startedAt ?? now);
   }
 
   /** Polls admin. */

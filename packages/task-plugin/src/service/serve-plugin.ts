@@ -1,13 +1,12 @@
 import { systemTime, type Time } from "@flyte-ts/async";
 import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
-import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { blobStoreSettings, loadServiceConfig, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
-import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
-import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { onShutdown, startIdleGc } from "@flyte-ts/lifecycle";
 import { createLogger, installSourceMapSupport, type Logger, Metrics } from "@flyte-ts/telemetry";
 import { z } from "zod";
 import type { Plugin } from "../plugin.js";
 import { runPlugin } from "./run-plugin.js";
+import { startService } from "./start-service.js";
 
 /** Objects that a plugin service gives to its plugin. */
 export interface PluginContext<Settings> {
@@ -75,13 +74,11 @@ export async function servePlugin<Shape extends z.ZodRawShape>({
   const logger = createLogger({ service: id, level });
   const metrics = new Metrics();
   const store = createBlobStore(storage);
-  const connection = await connectBus({ url: nats.url, name: id, logger, metrics, createsStreams: false });
-  const bus = scopedBus(connection, dataPlaneScope(cluster));
+  const { bus, readiness, ops: opsServer } = await startService({ id, nats, cluster, ops, logger, metrics });
+  readiness.starting("waiting for the stream of tasks, which propeller creates");
   const plugin = create({ settings: own as z.infer<z.ZodObject<Shape>>, clock: systemTime, logger, metrics, store });
   const producerId = cluster || "propeller";
   const running = await runPlugin({ plugin, bus, logger, clock: systemTime, metrics, maxInFlight, producerId });
-  const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
-  const opsServer = await startOpsServer({ ...ops, metrics, readiness });
   readiness.serving();
   startIdleGc();
   onShutdown(

@@ -1,12 +1,11 @@
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { loadServiceConfig } from "@flyte-ts/config";
 import { joinLeaderElection } from "@flyte-ts/kubernetes";
-import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
-import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { onShutdown, startIdleGc } from "@flyte-ts/lifecycle";
 import { serviceNames } from "@flyte-ts/service-manifest";
 import { findUnclaimedTaskTypes, receiveHeartbeats, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
+import { startService } from "@flyte-ts/task-plugin/service";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { connectorConfig } from "./config.js";
 import { connectorService } from "./connector-service.js";
@@ -19,8 +18,8 @@ const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemTime;
 const metrics = new Metrics();
 const { lead, maxInFlight, cluster, producerId = cluster || "propeller" } = config;
-const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
-const bus = scopedBus(connection, dataPlaneScope(cluster));
+// An unreachable connector makes no replica unready: a restart would not help.
+const { bus, readiness, ops } = await startService({ ...config, id: manifest.id, logger, metrics });
 const store = createBlobStore(config.storage);
 const findUnclaimed = (taskTypes: readonly string[]) => findUnclaimedTaskTypes({ bus, name: PLUGIN_NAME, taskTypes });
 const service = connectorService({ config, store, clock, logger, metrics, findUnclaimed });
@@ -30,9 +29,6 @@ const heartbeats = receiveHeartbeats({
   now: () => clock.now(),
   onHeartbeat: (heartbeat) => service.onHeartbeat(heartbeat),
 });
-// An unreachable connector makes no replica unready: a restart would not help.
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
-const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 const leader = await joinLeaderElection(lead, { ...config.kubernetes, userAgent: serviceNames(manifest).userAgent }, logger);
 let running: RunningPlugin | undefined;

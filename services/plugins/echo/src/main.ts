@@ -1,9 +1,8 @@
 import { systemTime } from "@flyte-ts/async";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { dataPlaneScope } from "@flyte-ts/bus-contract";
-import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin } from "@flyte-ts/task-plugin";
-import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { startService } from "@flyte-ts/task-plugin/service";
+import { onShutdown, startIdleGc } from "@flyte-ts/lifecycle";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { manifest } from "./manifest.js";
@@ -14,8 +13,8 @@ const config = loadServiceConfig(echoConfig, manifest.id, process);
 const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemTime;
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
-const bus = scopedBus(connection, dataPlaneScope(config.cluster));
+const { bus, readiness, ops } = await startService({ ...config, id: manifest.id, logger, metrics });
+readiness.starting("waiting for the stream of tasks, which propeller creates");
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
   bus,
@@ -25,8 +24,6 @@ const running = await runPlugin({
   maxInFlight: config.maxInFlight,
   producerId: config.producerId ?? (config.cluster || "propeller"),
 });
-const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.unhealthyReason() } });
-const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 
 startIdleGc();

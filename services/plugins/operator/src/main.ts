@@ -1,13 +1,12 @@
 import { systemTime } from "@flyte-ts/async";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadServiceConfig } from "@flyte-ts/config";
-import { dataPlaneScope } from "@flyte-ts/bus-contract";
 import { createKubeClient, joinLeaderElection } from "@flyte-ts/kubernetes";
-import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { addServiceVariables } from "@flyte-ts/pod-task";
 import { serviceNames } from "@flyte-ts/service-manifest";
 import { type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
-import { onShutdown, Readiness, startIdleGc, startOpsServer } from "@flyte-ts/lifecycle";
+import { startService } from "@flyte-ts/task-plugin/service";
+import { onShutdown, startIdleGc } from "@flyte-ts/lifecycle";
 import { createLogger, installSourceMapSupport, Metrics } from "@flyte-ts/telemetry";
 import { controllerSettings, operatorServiceConfig } from "./config.js";
 import { JobController } from "./controller/job-controller.js";
@@ -21,8 +20,10 @@ const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemTime;
 const { userAgent } = serviceNames(manifest);
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, createsStreams: false });
-const bus = scopedBus(connection, dataPlaneScope(config.cluster));
+let serving = false;
+// A standby is ready: it has nothing to do.
+const checks = { jobs: () => (serving ? controller.watch.notReadyReason() : undefined) };
+const { bus, readiness, ops } = await startService({ ...config, id: manifest.id, logger, metrics, checks });
 const client = await createKubeClient({ ...config.kubernetes, userAgent });
 const store = createBlobStore(config.storage);
 const controller = new JobController({
@@ -35,11 +36,6 @@ const controller = new JobController({
 });
 registerJobMetrics(metrics, controller);
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
-let serving = false;
-// A standby is ready: it has nothing to do.
-const checks = { bus: () => bus.unhealthyReason(), jobs: () => (serving ? controller.watch.notReadyReason() : undefined) };
-const readiness = new Readiness({ now: () => performance.now(), checks });
-const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 const leader = await joinLeaderElection(lead, { ...config.kubernetes, userAgent }, logger);
 let running: RunningPlugin | undefined;

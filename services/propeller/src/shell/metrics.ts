@@ -26,7 +26,7 @@ export interface PropellerGauges {
   loadSnapshot(): LoadSnapshot;
   /** Milliseconds since the last heartbeat of a plugin service, by task type. */
   pluginHeartbeatAges(): ReadonlyMap<string, number>;
-  informerLagMs(): number | undefined;
+  informerLagMs(): number;
   shards(): number;
 }
 
@@ -151,6 +151,6 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
       for (const [taskType, ms] of gauges.pluginHeartbeatAges()) this.set({ task_type: taskType }, ms / 1_000);
     },
   });
-  gauge("informer_lag_seconds", "Time since the last sign of life of the watch.", () => (gauges.informerLagMs() ?? 0) / 1_000);
+  gauge("informer_lag_seconds", "Time since the last sign of life of the watch.", () => gauges.informerLagMs() / 1_000);
   gauge("shards", "Shards that this process holds; 0 for a standby.", gauges.shards);
 }

@@ -148,10 +148,9 @@ export class Controller {
     return new Set(this.#shards.keys());
   }
 
-  /** Greatest time since the last message of a shard's watch, ms. */
-  get informerLagMs(): number | undefined {
-    const lags = [...this.#shards.values()].flatMap(({ informerLagMs }) => informerLagMs ?? []);
-    return lags.length === 0 ? undefined : Math.max(...lags);
+  /** Greatest time since the last message of a shard's watch, ms; 0 without shards. */
+  get informerLagMs(): number {
+    return Math.max(0, ...[...this.#shards.values()].map(({ informerLagMs }) => informerLagMs));
   }
 
   /** Starts the watch of a shard. `start` of the result starts its runs. */

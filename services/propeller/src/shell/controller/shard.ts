@@ -92,8 +92,8 @@ export class Shard {
     return this.#informer?.get(key)?.metadata.uid;
   }
 
-  get informerLagMs(): number | undefined {
-    return this.#informer?.lagMs();
+  get informerLagMs(): number {
+    return this.#informer?.lagMs() ?? 0;
   }
 
   /**
