@@ -332,7 +332,13 @@ class NatsBus implements Bus {
     const subscription = new PullSubscription(this.deps, options, onMessages);
     await subscription.start();
     this.#subscriptions.add(subscription);
-    return subscription;
+    return {
+      setSubjects: (subjects) => subscription.setSubjects(subjects),
+      close: async () => {
+        this.#subscriptions.delete(subscription);
+        await subscription.close();
+      },
+    };
   }
 
   async removeConsumer(stream: string, durable: string): Promise<void> {

@@ -46,8 +46,6 @@ export class PoisonMessageGuard {
   readonly #accepted = new BoundedSet<number>(MAX_ACCEPTED);
   /** Messages in progress, with the timers that renew their markers. */
   readonly #markerTimers = new Map<number, NodeJS.Timeout>();
-  /** Queued suspects. */
-  readonly #queued = new Set<number>();
   /** End of the period of suspicion, by `performance.now`. */
   #suspectsUntil = Number.POSITIVE_INFINITY;
 
@@ -75,13 +73,6 @@ export class PoisonMessageGuard {
     this.#accepted.add(seq);
   }
 
-  /** True when a suspect is to be queued; false when it is queued already. */
-  admitToQueue({ seq }: Delivery): boolean {
-    if (this.#queued.has(seq)) return false;
-    this.#queued.add(seq);
-    return true;
-  }
-
   /**
    * Marks a suspect as in progress, to handle it alone; undefined when it became a dead letter, or
    * is redelivered later.
@@ -89,7 +80,6 @@ export class PoisonMessageGuard {
   async beginProcessing(message: Delivery): Promise<Delivery | undefined> {
     const { markers, ackWaitMs } = this.deps;
     const letter = this.#toDeadLetter(message);
-    this.#queued.delete(message.seq);
     try {
       const since = await markers.markedSince(letter);
       if (since === undefined) {

@@ -1,12 +1,12 @@
-import { setImmediate as othersTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop, setTimeout as sleep } from "node:timers/promises";
 import { AckPolicy, DeliverPolicy, type JetStreamClient, JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
-import { FairQueue } from "@flyte-ts/async";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { BusMessage, ExclusiveSubscribeOptions, ExclusiveSubscription, SubscribeOptions } from "../bus.js";
 import type { AckBuffer } from "./ack-buffer.js";
 import type { DeadLetters } from "./dead-letters.js";
-import { type Delivery, PackedDelivery, type StoreDeadLetter, unpackDelivery } from "./unpack-delivery.js";
+import { DeliveryQueue } from "./delivery-queue.js";
+import { type Delivery, PackedDelivery, type StoreDeadLetter, type UnpackedMessage, unpackDelivery } from "./unpack-delivery.js";
 import { nextBatchWindow } from "./batch-window.js";
 import type { ProcessingMarkers } from "./processing-markers.js";
 import { isCompressed, UnpackError } from "../publish/compression.js";
@@ -67,11 +67,12 @@ const PULL_EXPIRY_MS = 2_000;
  */
 export class PullSubscription implements ExclusiveSubscription {
   #subjects: readonly string[];
-  /** Queues by `queueOf`, so that many messages on one do not delay another. */
-  readonly #queue = new FairQueue<BusMessage | PackedDelivery>();
+  /** Queues by `queueOf`. */
+  readonly #queue = new DeliveryQueue();
   readonly #poisonGuard: PoisonMessageGuard;
-  #closed = false;
+  readonly #closing = new AbortController();
   #processing: Promise<void> | undefined;
+  #resubscribing: Promise<void> | undefined;
   /** End of the gathering pause, by `performance.now`. */
   #batchWindowEnd = 0;
   #stopConsuming: (() => Promise<void | Error>) | undefined;
@@ -111,30 +112,35 @@ export class PullSubscription implements ExclusiveSubscription {
   async start(): Promise<void> {
     const { client, manager, connection, logger, streams } = this.deps;
     const { stream, durable, owner, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
-    await retry(async () => {
-      const mutableConfig = {
-        filter_subjects: [...this.#subjects],
-        max_ack_pending: this.#maxUnacknowledged,
-        ack_wait: nanos(ackWaitMs),
-        ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
-      };
-      try {
-        await manager.consumers.add(stream, {
-          ...mutableConfig,
-          durable_name: durable,
-          ack_policy: AckPolicy.Explicit,
-          deliver_policy: inactiveThresholdMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
-          ...(inactiveThresholdMs === undefined ? {} : { inactive_threshold: nanos(inactiveThresholdMs) }),
-        });
-      } catch (error) {
-        if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.recreateMissing();
-        if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
-        // An older version or another configuration created it.
-        await manager.consumers.update(stream, durable, mutableConfig);
-      }
-    }, connection);
-    const consumer = await retry(() => client.consumers.get(stream, durable), connection);
+    await retry(
+      async () => {
+        const mutableConfig = {
+          filter_subjects: [...this.#subjects],
+          max_ack_pending: this.#maxUnacknowledged,
+          ack_wait: nanos(ackWaitMs),
+          ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
+        };
+        try {
+          await manager.consumers.add(stream, {
+            ...mutableConfig,
+            durable_name: durable,
+            ack_policy: AckPolicy.Explicit,
+            deliver_policy: inactiveThresholdMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
+            ...(inactiveThresholdMs === undefined ? {} : { inactive_threshold: nanos(inactiveThresholdMs) }),
+          });
+        } catch (error) {
+          if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.recreateMissing();
+          if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
+          // An older version or another configuration created it.
+          await manager.consumers.update(stream, durable, mutableConfig);
+        }
+      },
+      connection,
+      this.#isOpen,
+    );
+    const consumer = await retry(() => client.consumers.get(stream, durable), connection, this.#isOpen);
     this.#poisonGuard.start();
+    this.#queue.forgetSequences();
     const messages = await consumer.consume({
       max_messages: Math.ceil(Math.max(batch, Math.min(maxInFlight, 1_000)) / BATCH_SIZE_ESTIMATE),
       expires: PULL_EXPIRY_MS,
@@ -147,29 +153,35 @@ export class PullSubscription implements ExclusiveSubscription {
     });
     this.#stopConsuming = () => messages.close();
     void messages.closed().then((reason) => {
-      if (this.#closed || connection.isClosed()) return;
+      if (!this.#isOpen() || connection.isClosed()) return;
       logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "the consumer was lost; subscribing again");
-      void this.#resubscribe();
+      this.#resubscribing = this.#resubscribe();
     });
   }
 
   async #resubscribe(): Promise<void> {
     const { logger, connection } = this.deps;
+    const { signal } = this.#closing;
     for (let delayMs = RESUBSCRIBE_MS.first; ; delayMs = RESUBSCRIBE_MS.refused) {
-      await sleep(delayMs);
-      if (this.#closed || connection.isClosed()) return;
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      if (!this.#isOpen() || connection.isClosed()) return;
       try {
         return await this.start();
       } catch (error) {
+        if (!this.#isOpen()) return;
         logger.error({ durable: this.options.durable, error: String(error) }, "cannot subscribe again; retrying");
       }
     }
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
+    // A subscription in progress could otherwise go on receiving.
+    await this.#resubscribing;
     await this.#stopConsuming?.();
     await this.#processing;
+    // Other subscribers need not wait until the server misses the acknowledgements.
+    while (this.#queue.size > 0 && !this.deps.connection.isClosed()) this.#queue.dequeue()?.nak();
     this.deps.acks.flush();
     await this.#poisonGuard.close();
     if (this.options.inactiveThresholdMs === undefined) return;
@@ -178,11 +190,13 @@ export class PullSubscription implements ExclusiveSubscription {
     await this.deps.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
   }
 
+  readonly #isOpen = (): boolean => !this.#closing.signal.aborted;
+
   async #processQueue(): Promise<void> {
     // Batches the messages that arrive in this turn of the event loop.
     await Promise.resolve();
     let blockingSince = performance.now();
-    while (this.#queue.size > 0 && !this.#closed) {
+    while (this.#queue.size > 0 && this.#isOpen()) {
       await this.#waitForBatch();
       const batch = await this.#nextBatch();
       if (batch.length === 0) continue;
@@ -199,20 +213,20 @@ export class PullSubscription implements ExclusiveSubscription {
       const now = performance.now();
       this.#batchWindowEnd = now + nextBatchWindow(now - startedAt, this.options.batchWindowMs);
       if (now - blockingSince < MAX_BLOCKING_MS) continue;
-      await othersTurn();
+      await yieldToEventLoop();
       blockingSince = performance.now();
     }
     this.#processing = undefined;
   }
 
   /**
-   * Queues a delivery; one that is compressed, or must be handled alone, is opened only when it is
-   * next.
+   * Queues a delivery unless it waits already. One that is compressed, or must be handled alone, is
+   * opened only when it is next.
    */
   #enqueue(message: Delivery): void {
-    const { subject } = message;
+    const { subject, seq } = message;
+    if (this.#queue.isWaiting(seq)) return;
     const suspect = this.#poisonGuard.isSuspect(message);
-    if (suspect && !this.#poisonGuard.admitToQueue(message)) return;
     if (!suspect) this.#poisonGuard.recordAccepted(message);
     const queue = this.#queueOf(subject);
     if (suspect || isCompressed(message)) this.#queue.push(queue, new PackedDelivery(message));
@@ -249,7 +263,7 @@ export class PullSubscription implements ExclusiveSubscription {
   }
 
   /** Opens a message; one that cannot be opened becomes a dead letter. */
-  #unpack(message: Delivery): readonly BusMessage[] {
+  #unpack(message: Delivery): readonly UnpackedMessage[] {
     const { subject, seq, headers, info } = message;
     const letter = { durable: this.options.durable, subject, deliveries: info.deliveryCount };
     const { deadLetters } = this.deps;

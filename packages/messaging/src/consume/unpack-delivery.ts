@@ -14,6 +14,19 @@ export type Delivery = Pick<JsMsg, "subject" | "data" | "ack" | "nak"> & {
 /** A message that is not decompressed yet. */
 export class PackedDelivery {
   constructor(readonly message: Delivery) {}
+
+  get seq(): number {
+    return this.message.seq;
+  }
+
+  nak(): void {
+    this.message.nak();
+  }
+}
+
+/** A message of a delivery, with the delivery's sequence in its stream. */
+export interface UnpackedMessage extends BusMessage {
+  readonly seq: number;
 }
 
 /**
@@ -36,11 +49,11 @@ export function unpackDelivery(
   message: Delivery,
   storeDeadLetter: StoreDeadLetter,
   acknowledge: (message: Delivery) => void,
-): readonly BusMessage[] {
-  const { subject } = message;
+): readonly UnpackedMessage[] {
+  const { subject, seq } = message;
   const deliveries = message.info.deliveryCount;
   const batch = batchMessages(message);
-  const delivery = { subject, deliveries, storeDeadLetter, settle: settleWhenAllSettled(message, batch?.length ?? 1, acknowledge) };
+  const delivery = { subject, seq, deliveries, storeDeadLetter, settle: settleWhenAllSettled(message, batch?.length ?? 1, acknowledge) };
   if (batch === undefined) return [new DeliveredMessage(delivery, decompress(message), undefined)];
   return batch.map((data, index) => new DeliveredMessage(delivery, data, index));
 }
@@ -48,6 +61,7 @@ export function unpackDelivery(
 /** Facts and callbacks that the messages of a delivery share. */
 interface SharedDelivery {
   readonly subject: string;
+  readonly seq: number;
   readonly deliveries: number;
   readonly storeDeadLetter: StoreDeadLetter;
   /** Settles one message: it was handled, or the bus delivers it again after a delay, ms. */
@@ -55,7 +69,7 @@ interface SharedDelivery {
 }
 
 /** A message of a delivery: an object without closures, because very many are in memory at once. */
-class DeliveredMessage implements BusMessage {
+class DeliveredMessage implements UnpackedMessage {
   #settled = false;
 
   constructor(
@@ -66,6 +80,10 @@ class DeliveredMessage implements BusMessage {
 
   get subject(): string {
     return this.delivery.subject;
+  }
+
+  get seq(): number {
+    return this.delivery.seq;
   }
 
   get deliveries(): number {

@@ -140,8 +140,9 @@ export class TaskTypeSubscriptions {
       ackWaitMs: ACK_WAIT_MS,
     };
     return bus.subscribe(options, async (messages) => {
-      // A removed type's messages are redelivered to the service that has it now.
-      if (!served.removed) await Promise.all(messages.map((message) => onMessage(message, taskType)));
+      // The bus delivers messages of a removed type to the service that has it now.
+      if (served.removed) for (const message of messages) message.nak();
+      else await Promise.all(messages.map((message) => onMessage(message, taskType)));
     });
   }
 }
