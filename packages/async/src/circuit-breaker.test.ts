@@ -34,6 +34,16 @@ describe("a circuit breaker", () => {
     }
   });
 
+  it("admits a call after each pause, also after one that the endpoint asked for", async () => {
+    const { breaker, clock } = open(0);
+    breaker.onNoAnswer("429", { throttled: true });
+    await clock.advance(breaker.restMs());
+    expect(breaker.admit()).toBe(0);
+    breaker.onNoAnswer("reset");
+    await clock.advance(breaker.restMs());
+    expect(breaker.admit()).toBe(0);
+  });
+
   it("admits another call at once when the admitted one is not made", async () => {
     const { breaker, clock } = open();
     await clock.advance(1_000);

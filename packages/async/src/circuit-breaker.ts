@@ -87,7 +87,7 @@ export class CircuitBreaker {
     this.#failures++;
     this.#reason = reason;
     // Calls that were in flight when the circuit opened do not lengthen the pause.
-    if (this.restMs() > 0 || (!throttled && this.#failures < failuresToOpen)) return;
+    if (this.restMs() > 0 || (!throttled && !this.isOpen && this.#failures < failuresToOpen)) return;
     this.#probing = false;
     const pauseMs = Math.min(pause.maxMs, retryAfterMs) || backoffDelay(pause, this.#pauses, random);
     this.#openUntilMs = clock.elapsed() + pauseMs;

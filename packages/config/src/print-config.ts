@@ -17,6 +17,15 @@ export function redactedConfigYaml(config: unknown): string {
   return stringify(redact(config, ""));
 }
 
+/** Password of an address, or of one in a list of addresses. */
+const ADDRESS_PASSWORD = /((?:[a-z][a-z0-9+.-]*:\/\/|,\s*)[^/@:\s,]*):[^/@\s,]*@/gi;
+/** Password in the query of an address, which PostgreSQL accepts. */
+const QUERY_PASSWORD = /([?&](?:ssl)?password=)[^&\s]*/gi;
+
+function redactAddresses(text: string): string {
+  return text.replaceAll(ADDRESS_PASSWORD, `$1:${REDACTED}@`).replaceAll(QUERY_PASSWORD, `$1${REDACTED}`);
+}
+
 function redact(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, key));
   if (typeof value === "object" && value !== null) {
@@ -25,6 +34,5 @@ function redact(value: unknown, key: string): unknown {
   }
   if (typeof value !== "string") return value;
   if (SENSITIVE_KEY.test(key) && value !== "") return REDACTED;
-  // Redacts a password within an address.
-  return value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:\s]*):[^/@\s]*@/i, `$1:${REDACTED}@`);
+  return redactAddresses(value);
 }

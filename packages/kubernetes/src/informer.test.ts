@@ -2,6 +2,7 @@ import { ManualTime } from "@flyte-ts/async/manual-time";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeClient, WatchEvent } from "./client/client.js";
+import { KubeError } from "./client/errors.js";
 import type { KubeObject } from "./client/resources.js";
 import { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 
@@ -85,6 +86,21 @@ describe("an informer", () => {
     void start({ client, time });
     await time.advance(240_000);
     expect(informer.lagMs()).toBe(240_000);
+  });
+
+  it("lists again no sooner than an API server asks for", async () => {
+    open(() => undefined);
+    const time = new ManualTime();
+    let lists = 0;
+    const list = () => {
+      lists++;
+      return Promise.reject(new KubeError("too many requests", { status: 429, retryAfterMs: 60_000 }));
+    };
+    void start({ client: { ...collection.client, list }, time });
+    await time.advance(59_999);
+    expect(lists).toBe(1);
+    await time.advance(1);
+    expect(lists).toBe(2);
   });
 
   it("leaves out an object of the first list that cannot be mapped, and shows the others", async () => {

@@ -49,8 +49,8 @@ export interface Informer<T> {
   stop(): Promise<void>;
 }
 
-/** Delays before another watch after failures; jitter reduces them to half at most. */
-const RECONNECTS: Backoff = { initialMs: 100, maxMs: 5_000 };
+/** Delays before another watch after failures. */
+const RECONNECTS: Backoff = { initialMs: 100, maxMs: 5_000, jitter: 0.5 };
 /** A watch that ends sooner counts as failed. */
 const MIN_WATCH_MS = 1_000;
 
@@ -125,8 +125,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         this.options.logger.warn({ resource: plural, error: String(error), failures }, "the watch was interrupted and is retried");
       }
       if (failures > 0) {
-        const fullMs = Math.max(retryAfterMs, backoffDelay(RECONNECTS, failures - 1));
-        const delayMs = backoffDelay({ initialMs: fullMs, maxMs: fullMs, jitter: 0.5 }, 0, Math.random);
+        const delayMs = Math.max(retryAfterMs, backoffDelay(RECONNECTS, failures - 1, Math.random));
         await time.sleep(delayMs, signal).catch(() => undefined);
       }
     }

@@ -94,3 +94,20 @@ test("spans are dropped when the receiver refuses them or the buffer is full", a
   expect(dropped).toBe(4);
   expect(bodies).toEqual([]);
 });
+
+test("a receiver that does not answer delays a shutdown for a bounded time, and costs the spans", async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  stops.push(() => server.close().closeAllConnections());
+  let dropped = 0;
+  const exporter = new OtlpExporter({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    service: "propeller",
+    intervalMs: 60_000,
+    closeMs: 20,
+    onDropped: (spans) => (dropped += spans),
+  });
+  for (let i = 0; i < 600; i++) exporter.record(span(`s${i}`));
+  await exporter.close();
+  expect(dropped).toBe(600);
+});

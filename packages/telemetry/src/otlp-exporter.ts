@@ -1,4 +1,4 @@
-import { retry, type RetryOptions } from "@flyte-ts/async";
+import { resolvesWithin, retry, type RetryOptions, systemTime } from "@flyte-ts/async";
 import type { Span, SpanSink } from "./span.js";
 
 export interface OtlpOptions {
@@ -16,6 +16,8 @@ export interface OtlpOptions {
   /** Maximum number of queued spans; further ones are dropped. Default 10,000. */
   readonly maxQueueSize?: number;
   readonly onDropped?: (spans: number) => void;
+  /** Maximum duration of `close`, ms: a shutdown has more to do. Default 3,000. */
+  readonly closeMs?: number;
 }
 
 const BATCH_SIZE = 512;
@@ -34,6 +36,8 @@ export class OtlpExporter implements SpanSink {
   #queue: Span[] = [];
   #sending: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
+  /** Aborted when the time to close has passed. */
+  readonly #closing = new AbortController();
 
   constructor(private readonly options: OtlpOptions) {
     this.#timer = setInterval(() => this.#flush(), options.intervalMs ?? 2_000);
@@ -49,9 +53,14 @@ export class OtlpExporter implements SpanSink {
     if (this.#queue.length % BATCH_SIZE === 0) this.#flush();
   }
 
+  /** Sends what is queued, as far as the receiver takes it in time. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();
+    if (await resolvesWithin(this.#sending, this.options.closeMs ?? 3_000, systemTime)) return;
+    const rest = this.#queue.splice(0).length;
+    if (rest > 0) this.options.onDropped?.(rest);
+    this.#closing.abort();
     await this.#sending;
   }
 
@@ -72,14 +81,14 @@ export class OtlpExporter implements SpanSink {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
         body,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closing.signal]),
       });
       await response.body?.cancel();
       if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
       return response.ok;
     };
     // Drops the spans when the receiver stays unreachable or busy.
-    return retry(post, RETRIES).catch(() => false);
+    return retry(post, { ...RETRIES, signal: this.#closing.signal }).catch(() => false);
   }
 }
 

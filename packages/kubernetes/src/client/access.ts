@@ -56,8 +56,9 @@ export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
   const file = options.kubeconfig ?? (process.env.KUBECONFIG || join(homedir(), ".kube", "config"));
   const staticAccess = existsSync(file) ? readStaticKubeconfig(file, options.context) : undefined;
   if (staticAccess !== undefined) {
-    const { server, tls, token } = staticAccess;
-    return withoutCredentialsOverHttp({ server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) });
+    const { server, tls, token, tokenFile } = staticAccess;
+    const authorization = tokenFile === undefined ? () => Promise.resolve(token && `Bearer ${token}`) : tokenOfFile(tokenFile);
+    return withoutCredentialsOverHttp({ server, tls, authorization });
   }
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
@@ -66,6 +67,8 @@ export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
   if (options.context !== undefined) config.setCurrentContext(options.context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`kubeconfig ${options.kubeconfig ?? "(default)"}: the current context names no cluster`);
+  if (cluster.proxyUrl !== undefined)
+    throw new Error(`kubeconfig ${options.kubeconfig ?? "(default)"}: proxy-url of cluster ${cluster.name} is not supported`);
   // Plain HTTP is for a cluster on this machine; no secrets are sent over it.
   if (cluster.server.startsWith("http:")) return { server: cluster.server, tls: {}, authorization: () => Promise.resolve(undefined) };
   const user = config.getCurrentUser();
@@ -74,8 +77,9 @@ export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
     return { server: cluster.server, tls: await tlsOptions(config), authorization: () => Promise.resolve(token) };
   }
   const authorize = cacheToken(async () => {
-    const request: { headers?: Record<string, unknown> } = { headers: {} };
+    const request: { headers?: Record<string, unknown>; auth?: string } = { headers: {} };
     await config.applyToHTTPSOptions(request as never);
+    if (request.auth !== undefined) return `Basic ${Buffer.from(request.auth).toString("base64")}`;
     const header = request.headers?.Authorization ?? request.headers?.authorization;
     return typeof header === "string" ? header : undefined;
   });
@@ -85,7 +89,7 @@ export async function loadAccess(options: AccessOptions): Promise<ApiAccess> {
 function endpointAccess(endpoint: string, { tokenPath, certPath }: NonNullable<AccessOptions["auth"]>): ApiAccess {
   const server = endpoint.replace(/\/+$/, "");
   const tls = certPath === undefined ? {} : { ca: readFileSync(certPath) };
-  const authorization = cacheToken(async () => tokenPath && `Bearer ${(await readFile(tokenPath, "utf8")).trim()}`);
+  const authorization = tokenPath ? tokenOfFile(tokenPath) : () => Promise.resolve(undefined);
   return withoutCredentialsOverHttp({ server, tls, authorization });
 }
 
@@ -123,8 +127,13 @@ function inClusterAccess(serviceAccountDir: string): ApiAccess {
   };
 }
 
-function cacheToken(read: () => Promise<string | undefined>): () => Promise<string | undefined> {
-  let value: Promise<string | undefined> | undefined;
+/** Reads the token again every minute: another program renews it. */
+function tokenOfFile(path: string): () => Promise<string> {
+  return cacheToken(async () => `Bearer ${(await readFile(path, "utf8")).trim()}`);
+}
+
+function cacheToken<T extends string | undefined>(read: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | undefined;
   let until = 0;
   return () => {
     if (value === undefined || Date.now() > until) {

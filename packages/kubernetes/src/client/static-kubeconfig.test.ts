@@ -27,6 +27,7 @@ test("certificates and tokens are read inline and from referenced files", () => 
   expect(readStaticKubeconfig(written(cluster, user), undefined)).toEqual({
     server: "https://h:1",
     token: "t",
+    tokenFile: undefined,
     tls: { ca: Buffer.from("authority"), cert: Buffer.from("cert"), key: Buffer.from("key"), servername: "n" },
   });
 });
@@ -35,7 +36,6 @@ test.each([
   [{ server: "https://h", "insecure-skip-tls-verify": true }, {}],
   [{ server: "https://h", "proxy-url": "http://p" }, {}],
   [{ server: "https://h" }, { exec: { command: "aws" } }],
-  [{ server: "https://h" }, { tokenFile: "/t" }],
   [{}, {}],
 ])("an unsupported setting is left to the official client: %j %j", (cluster, user) => {
   expect(readStaticKubeconfig(written(cluster, user), undefined)).toBeUndefined();
@@ -43,4 +43,9 @@ test.each([
 
 test("a missing context is left to the official client", () => {
   expect(readStaticKubeconfig(written({ server: "https://h" }, {}), "elsewhere")).toBeUndefined();
+});
+
+test("a token file is resolved like the other files", () => {
+  const { tokenFile, token } = readStaticKubeconfig(written({ server: "https://h" }, { tokenFile: "token" }), undefined) ?? {};
+  expect([tokenFile, token]).toEqual([join(folder, "token"), undefined]);
 });

@@ -8,10 +8,19 @@ export interface StaticAccess {
   readonly server: string;
   readonly tls: ConnectionOptions;
   readonly token: string | undefined;
+  /** Path of a file with the token, which another program renews; it precedes `token`. */
+  readonly tokenFile: string | undefined;
 }
 
 const CLUSTER_KEYS: ReadonlySet<string> = new Set(["server", "certificate-authority", "certificate-authority-data", "tls-server-name"]);
-const USER_KEYS: ReadonlySet<string> = new Set(["token", "client-certificate", "client-certificate-data", "client-key", "client-key-data"]);
+const USER_KEYS: ReadonlySet<string> = new Set([
+  "token",
+  "tokenFile",
+  "client-certificate",
+  "client-certificate-data",
+  "client-key",
+  "client-key-data",
+]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -28,6 +37,7 @@ export function readStaticKubeconfig(file: string, context: string | undefined):
   const user = contextEntry && entryNamed(root["users"], contextEntry["user"], "user");
   if (cluster === undefined || user === undefined || !hasOnlyKeys(cluster, CLUSTER_KEYS) || !hasOnlyKeys(user, USER_KEYS)) return undefined;
   const { server, token } = { server: cluster["server"], token: user["token"] };
+  const tokenFile = nonEmptyString(user["tokenFile"]);
   if (typeof server !== "string") return undefined;
   const read = (entry: Fields, key: string) => readBytes(entry, key, dirname(file));
   const parts = {
@@ -40,6 +50,7 @@ export function readStaticKubeconfig(file: string, context: string | undefined):
     server: server.replace(/\/$/, ""),
     tls: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)),
     token: nonEmptyString(token),
+    tokenFile: tokenFile && resolve(dirname(file), tokenFile),
   };
 }
 

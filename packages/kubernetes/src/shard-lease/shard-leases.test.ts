@@ -1,11 +1,40 @@
 import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesSkipReason } from "@flyte-ts/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { createKubeClient, type KubeClient } from "../client/client.js";
 import { KubeError } from "../client/errors.js";
 import { NAMESPACES } from "../client/resources.js";
 import { LEASES, memberLease, shardLease } from "./lease-object.js";
-import { ShardLeases } from "./shard-leases.js";
+import { ShardLeases, type ShardLeasesOptions } from "./shard-leases.js";
+
+type Client = ShardLeasesOptions["client"];
+
+function startLeases(client: Client, group: string): ShardLeases {
+  const leases = new ShardLeases({
+    client,
+    namespace: "leases",
+    group,
+    shards: 2,
+    identity: "b-2",
+    stableIdentity: "b",
+    leaseMs: 600_000,
+    logger: createLogger({ service: "test", level: "silent" }),
+    clock: () => performance.now(),
+    random: Math.random,
+    onGained: () => undefined,
+    onLost: () => Promise.resolve(),
+  });
+  leases.start();
+  return leases;
+}
+
+test("stopping does not wait for the first answer of the API server", async () => {
+  const down = () => Promise.reject(new KubeError("no answer", { status: 0 }));
+  const client = { list: down, watch: down, mergePatch: down, create: down, replace: down, delete: down } as unknown as KubeClient;
+  const leases = startLeases(client, "unreachable");
+  await leases.stop();
+  expect(leases.held.size).toBe(0);
+});
 
 const unavailable = await kubernetesSkipReason();
 
@@ -30,29 +59,15 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   }
 
   function start(group: string, writes: Pick<KubeClient, "create" | "replace" | "delete"> = client): ShardLeases {
-    const leases = new ShardLeases({
-      client: {
-        list: (ref, options) => client.list(ref, options),
-        watch: (ref, options) => client.watch(ref, options),
-        mergePatch: (ref, patch) => client.mergePatch(ref, patch),
-        create: (ref, object, options) => writes.create(ref, object, options),
-        replace: (ref, object) => writes.replace(ref, object),
-        delete: (ref, options) => writes.delete(ref, options),
-      },
-      namespace: "leases",
-      group,
-      shards: 2,
-      identity: "b-2",
-      stableIdentity: "b",
-      leaseMs: 600_000,
-      logger: createLogger({ service: "test", level: "silent" }),
-      clock: () => performance.now(),
-      random: Math.random,
-      onGained: () => undefined,
-      onLost: () => Promise.resolve(),
-    });
-    leases.start();
-    return leases;
+    const parts: Client = {
+      list: (ref, options) => client.list(ref, options),
+      watch: (ref, options) => client.watch(ref, options),
+      mergePatch: (ref, patch) => client.mergePatch(ref, patch),
+      create: (ref, object, options) => writes.create(ref, object, options),
+      replace: (ref, object) => writes.replace(ref, object),
+      delete: (ref, options) => writes.delete(ref, options),
+    };
+    return startLeases(parts, group);
   }
 
   it("a process takes over at once from its predecessor of the same stable identity", async () => {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { KubeClient } from "../client/client.js";
@@ -128,6 +129,12 @@ export class ShardLeases {
     }
   }
 
+  /** Resolves when the Leases are known, or when this process stops before the API has answered. */
+  async #firstList(): Promise<void> {
+    const { signal } = this.#abort;
+    if (!signal.aborted) await Promise.race([this.#informer?.synced, once(signal, "abort")]);
+  }
+
   get #retryMs(): number {
     return Math.min(RETRY_MS, this.options.leaseMs / 10);
   }
@@ -150,7 +157,7 @@ export class ShardLeases {
   async #renewLoop(): Promise<void> {
     const { leaseMs, random, logger, clock } = this.options;
     const { signal } = this.#abort;
-    await this.#informer?.synced;
+    await this.#firstList();
     while (!signal.aborted) {
       const startedAt = clock();
       try {
@@ -202,7 +209,7 @@ export class ShardLeases {
   async #expirePredecessors(): Promise<void> {
     const { client, namespace, stableIdentity, logger } = this.options;
     const { signal } = this.#abort;
-    await this.#informer?.synced;
+    await this.#firstList();
     // This process joins only after this method, so none of the memberships is its own.
     const memberships = this.#informer
       ?.list()
@@ -224,7 +231,7 @@ export class ShardLeases {
   async #allocateLoop(): Promise<void> {
     const { leaseMs, logger } = this.options;
     const { signal } = this.#abort;
-    await this.#informer?.synced;
+    await this.#firstList();
     while (!signal.aborted) {
       this.#changed = false;
       this.#notifyChanges();

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { request as httpRequest, Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -651,6 +652,19 @@ describe("drain", () => {
     expect(await call).toContain("done");
     await drained;
     agent.destroy();
+  });
+
+  test("closes connections that have sent nothing", async () => {
+    const { server, port } = await start({ services: [] });
+    const silent = connect(port, "127.0.0.1");
+    silent.on("error", () => undefined);
+    await once(silent, "connect");
+    // The server accepts connections in order.
+    await fetch(`http://127.0.0.1:${port}/healthcheck`, { headers: { connection: "close" } });
+    const closed = once(silent.resume(), "close");
+    await server.drain({ deadlineMs: 30_000 });
+    await closed;
+    expect(silent.destroyed).toBe(true);
   });
 
   test("keeps serving for the announced delay while it reports that it drains", async () => {

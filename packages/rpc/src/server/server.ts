@@ -200,11 +200,18 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   http.emit("listening");
 
   const sockets = new Set<Socket>();
+  /** Connections that have sent too little to know their protocol. */
+  const silent = new Set<Socket>();
   const accept = (socket: Socket): void => {
     sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    silent.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
     socket.on("error", (error) => logger.debug({ err: error, peer: socket.remoteAddress }, "connection failed"));
     sniff(socket, (protocol) => {
+      silent.delete(socket);
       switch (protocol) {
         case "http2":
           injector.injectConnection(socket);
@@ -248,6 +255,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       const closed = new Promise<void>((resolve) => (listener === undefined ? resolve() : listener.close(() => resolve())));
       http.close();
       http.closeIdleConnections();
+      for (const socket of silent) socket.destroy();
       injector.drain(deadlineMs);
       const timer = setTimeout(() => sockets.forEach((socket) => socket.destroy()), deadlineMs);
       await closed;

@@ -5,6 +5,7 @@ import { ExecutionError_ErrorKind as Kind, TaskExecution_Phase as Phase } from "
 import { taskRequestSubject } from "@flyte-ts/bus-contract";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { BlobUnavailableError } from "@flyte-ts/blobstore";
 import { createLogger } from "@flyte-ts/telemetry";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { describe, expect, test, vi } from "vitest";
@@ -20,6 +21,20 @@ test("a process that died while it created leaves an attempt whose job may exist
   await stage.send(request);
   expect(stage.end).toEqual({ phase: "FAILED", recoverable: true, kind: Kind.SYSTEM, code: "CreationUnknown" });
   expect(stage.toys.calls).not.toContain("CreateTask");
+});
+
+test("a record that was written without an answer is recognized, and the task is created once", async () => {
+  const stage = await Stage.start();
+  const put = stage.store.put.bind(stage.store);
+  const lost = vi.spyOn(stage.store, "put").mockImplementationOnce(async (...written) => {
+    await put(...written);
+    throw new BlobUnavailableError(written[0], new Error("connection reset"));
+  });
+  await stage.send(stage.request());
+  await stage.clock.advance(60_000);
+  expect(lost.mock.calls[0]?.[0]).toBe(recordUri(stage.request().outputPrefix));
+  expect(stage.history.filter((line) => line.includes("CreationUnknown"))).toEqual([]);
+  expect(job(stage)?.starts).toBe(1);
 });
 
 test("an idempotent creation is repeated after such a death", async () => {

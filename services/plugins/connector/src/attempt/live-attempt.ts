@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptKey, eventFields, type Progress, type ProgressPhase, type TaskStatus } from "@flyte-ts/task-plugin";
@@ -20,6 +21,8 @@ export class LiveAttempt {
    */
   request: TaskRequest;
   status: TaskStatus;
+  /** Identifies the record of this attempt in this process. */
+  readonly writer = randomUUID();
   /** True while a record says that this process creates the task. */
   hasBegun = false;
   /** A call of this process, or of an earlier one, may have created a task without a known id. */

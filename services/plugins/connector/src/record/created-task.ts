@@ -24,6 +24,10 @@ export type RecordedTask = CreatedTask | "begun" | "stopped" | "ended";
 /** Record of an attempt; that of an older build names no attempt. */
 export interface CreationRecord {
   readonly task: RecordedTask;
+  /**
+   * Identifies who wrote `begun`: a process whose write got no answer recognizes its own record.
+   */
+  readonly writer?: string | undefined;
   readonly attempt?: RecordedAttempt | undefined;
   /** True when the attempt has failed while its job may still run. */
   readonly isLost?: boolean;
@@ -39,6 +43,7 @@ const stateSchema = z.object({
 });
 const stoppedSchema = z.object({ v: z.literal(1), stopped: z.literal(true) });
 const endedSchema = z.object({ v: z.literal(1), ended: z.literal(true) });
+const begunSchema = z.object({ begun: z.literal(true), writer: z.string() });
 const lostSchema = z.object({ lost: z.literal(true) });
 const attemptSchema = z.object({ ownerUid: z.string(), attempt: z.base64() });
 
@@ -60,9 +65,14 @@ export function decodeState(bytes: Uint8Array): StateTask | undefined {
 }
 
 /** Encodes the record of a creation. Older builds read `stopped` and `ended` as `begun`. */
-export function encodeRecord({ task, attempt, isLost = false }: CreationRecord): Uint8Array {
+export function encodeRecord({ task, writer, attempt, isLost = false }: CreationRecord): Uint8Array {
   const fields = typeof task === "string" ? { v: 1, [task]: true } : taskFields(task);
-  return jsonBytes({ ...fields, ...(isLost && { lost: true }), ...(attempt && encodeRecordedAttempt(attempt)) });
+  return jsonBytes({
+    ...fields,
+    ...(task === "begun" && { writer }),
+    ...(isLost && { lost: true }),
+    ...(attempt && encodeRecordedAttempt(attempt)),
+  });
 }
 
 /** Decodes a record; other bytes are a creation that has begun. Older builds name no attempt. */
@@ -73,7 +83,7 @@ export function decodeRecord(bytes: Uint8Array): CreationRecord {
   if (stoppedSchema.safeParse(json).success) return { task: "stopped", attempt };
   if (endedSchema.safeParse(json).success) return { task: "ended", attempt };
   const task = decodeState(bytes);
-  if (task === undefined || task === "inRecord") return { task: "begun", attempt };
+  if (task === undefined || task === "inRecord") return { task: "begun", attempt, writer: begunSchema.safeParse(json).data?.writer };
   return { task, attempt, ...(lostSchema.safeParse(json).success && { isLost: true }) };
 }
 

@@ -80,8 +80,10 @@ async function startRequest({ request, source }: LiveAttempt, { store }: StepCon
  */
 async function begin(attempt: LiveAttempt, endpoint: Endpoint, { records }: StepContext): Promise<Started<never> | undefined> {
   if (attempt.hasBegun) return undefined;
-  const { request, ownerUid, taskType } = attempt;
-  const earlier = (await records.begin(request, { task: "begun", attempt: recordedAttempt(request, ownerUid) }))?.task;
+  const { request, ownerUid, taskType, writer } = attempt;
+  const found = await records.begin(request, { task: "begun", writer, attempt: recordedAttempt(request, ownerUid) });
+  // A write without an answer may have been made: the store then has this attempt's own record.
+  const earlier = found?.writer === writer ? undefined : found?.task;
   if (earlier === "stopped") return { kind: "result", result: { status: { phase: "ABORTED" } } };
   if (typeof earlier === "object") return { kind: "created", task: earlier };
   if (earlier !== undefined && !endpoint.isIdempotent(taskType)) {
