@@ -20,7 +20,7 @@ import {
   BlobTypeSchema,
   StructuredDatasetTypeSchema,
 } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { contentHash, directoryUri, fileUri } from "../file/source.js";
+import { directoryUri, fileUri } from "../file/source.js";
 import { datasetAddress } from "../file/dataset.js";
 import { FlyteOpaque } from "../type/opaque.js";
 import { type AnyType, described, type FileType } from "../type/type.js";
@@ -104,12 +104,8 @@ export function encodeValue(type: AnyType, value: unknown, encoding: Encoding, p
 }
 
 function fileLiteral(type: FileType, value: unknown, encoding: Encoding, place: Place): Literal {
-  const literal = blobLiteral(fileUri(value, type, encoding, place), blobType(type.format, Dimensionality.SINGLE));
-  if (type.hash === "content") {
-    encoding.later(async () => {
-      literal.hash = await contentHash(value, encoding.store());
-    });
-  }
+  const onHash = type.hash === "content" ? (hash: string) => void (literal.hash = hash) : undefined;
+  const literal = blobLiteral(fileUri(value, type, encoding, place, onHash), blobType(type.format, Dimensionality.SINGLE));
   return literal;
 }
 

@@ -1,8 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { encodeValue } from "../codec/encode.js";
 import { FileEncoding } from "../codec/encoding.js";
+import { rootPlace } from "../codec/place.js";
+import { t } from "../type/t.js";
 import { LocalFileStore } from "./local-store.js";
 import { directoryUri } from "./source.js";
 
@@ -42,4 +46,28 @@ test("a broken link in a directory is an error that names it", async () => {
 test("a link to a directory that contains it is an error that names it", async () => {
   symlinkSync("..", join(folder, "ckpt-9", "up"));
   await expect(uploaded()).rejects.toThrow(`${join(folder, "ckpt-9", "up")} is a link to a directory that contains it`);
+});
+
+async function hashOf(value: unknown): Promise<string> {
+  const encoding = new FileEncoding(new LocalFileStore(join(root, "store")));
+  const literal = encodeValue(t.file("txt", { hash: "content" }), value, encoding, rootPlace("o0"));
+  await encoding.finish();
+  return literal.hash;
+}
+
+async function* pieces(...texts: readonly string[]): AsyncIterable<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+test.each([
+  ["a text", () => ({ content: "two words" })],
+  ["bytes", () => ({ content: Buffer.from("two words") })],
+  ["a stream that can be read once", () => ({ content: pieces("two ", "words") })],
+  ["a stream of a file", (path: string) => ({ content: createReadStream(path) })],
+  ["a local file", (path: string) => ({ path })],
+  ["a file at an address", (path: string) => ({ uri: path })],
+])("the content of %s is hashed for the cache", async (_name, source) => {
+  const path = join(root, "words.txt");
+  writeFileSync(path, "two words");
+  expect(await hashOf(source(path))).toBe(createHash("sha256").update("two words").digest("base64url"));
 });

@@ -11,15 +11,26 @@ import { folderFiles } from "./folder-files.js";
 
 const WANTED = "a file: { path }, { uri }, { content } or a FlyteFile";
 
-/** Returns the address of a file; a new file is written by the encoding. */
-export function fileUri(value: unknown, type: Pick<FileType, "format">, encoding: Encoding, place: Place): string {
+/** Receives the hash of a file's content, by which the cache compares it. */
+type OnHash = (hash: string) => void;
+
+/**
+ * Returns the address of a file; a new file is written by the encoding. The encoding also hashes
+ * the content where `onHash` is given.
+ */
+export function fileUri(value: unknown, type: Pick<FileType, "format">, encoding: Encoding, place: Place, onHash?: OnHash): string {
   if (!isRecord(value)) throw mismatch(place, WANTED, value);
-  if (typeof value["uri"] === "string") return value["uri"];
+  if (typeof value["uri"] === "string") {
+    const { uri } = value;
+    if (onHash !== undefined) encoding.later(() => drain(hashed(encoding.store().read(uri), onHash)));
+    return uri;
+  }
   if (value["content"] === undefined && typeof value["path"] !== "string") throw mismatch(place, WANTED, value);
   const files = encoding.store();
   const name = typeof value["path"] === "string" ? basename(value["path"]) : `content${type.format === "" ? "" : `.${type.format}`}`;
   const uri = files.allocate(name);
-  encoding.later(() => files.write(uri, contentOf(value)));
+  // A stream can be read only once: it is hashed while it is written.
+  encoding.later(() => files.write(uri, onHash === undefined ? contentOf(value) : hashed(contentOf(value), onHash)));
   return uri;
 }
 
@@ -36,19 +47,24 @@ export function directoryUri(value: unknown, encoding: Encoding, place: Place): 
   return uri;
 }
 
-/** Hash of a file's content, by which the cache compares it. */
-export async function contentHash(value: unknown, files: FileStore): Promise<string> {
+/** Yields the content, and hands on its hash at its end. */
+async function* hashed(content: AsyncIterable<Uint8Array>, onHash: OnHash): AsyncIterable<Uint8Array> {
   const hash = createHash("sha256");
-  for await (const part of contentOf(isRecord(value) ? value : {}, files)) hash.update(part);
-  return hash.digest("base64url");
+  for await (const part of content) {
+    hash.update(part);
+    yield part;
+  }
+  onHash(hash.digest("base64url"));
 }
 
-async function* contentOf(value: Readonly<Record<string, unknown>>, files?: FileStore): AsyncIterable<Uint8Array> {
-  const { content, path, uri } = value;
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content);
+}
+
+async function* contentOf({ content, path }: Readonly<Record<string, unknown>>): AsyncIterable<Uint8Array> {
   if (typeof content === "string") yield new TextEncoder().encode(content);
   else if (content instanceof Uint8Array) yield content;
   else if (isStream(content)) yield* content;
-  else if (typeof uri === "string" && files !== undefined) yield* files.read(uri);
   else if (typeof path === "string") yield* createReadStream(path);
   else throw new ValueError("the content of a file must be a string, bytes or a stream of bytes");
 }
