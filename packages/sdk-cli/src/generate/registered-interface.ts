@@ -87,14 +87,14 @@ async function withDefault(type: AnyType, literal: Literal): Promise<AnyType> {
   if (type.kind === "optional") return type;
   const literals = { $typeName: "flyteidl.core.LiteralMap" as const, literals: { value: literal } };
   const { value } = await decodeInputs({ inputs: { value: type } }, literals, new LocalFileStore("/"));
-  return isJson(value) ? ({ kind: "default", inner: type, value } as AnyType) : type;
+  return isWritable(value) ? ({ kind: "default", inner: type, value } as AnyType) : type;
 }
 
-function isJson(value: unknown): boolean {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+function isWritable(value: unknown): boolean {
+  if (value === null || value instanceof Date || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isJson);
-  return typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson);
+  if (Array.isArray(value)) return value.every(isWritable);
+  return typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isWritable);
 }
 
 function typesOf(inputs: VariableMap | undefined, outputs: VariableMap | undefined): Pick<RegisteredInterface, "inputs" | "outputs"> {

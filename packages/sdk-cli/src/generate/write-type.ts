@@ -41,7 +41,12 @@ export function writeFields(fields: Readonly<Record<string, AnyType>>): string {
 
 const writeName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 
-/** Writes a value of JSON; other values have no place in a generated file. */
+/** Writes a value of JSON, a time, bytes, or the address of a file. */
 function writeValue(value: unknown): string {
-  return JSON.stringify(value) ?? "undefined";
+  if (value instanceof Date) return `new Date(${JSON.stringify(value)})`;
+  if (value instanceof Uint8Array) return `Uint8Array.of(${value.join(", ")})`;
+  if (Array.isArray(value)) return `[${value.map(writeValue).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
+  const entries = "uri" in value ? [["uri", value.uri] as const] : Object.entries(value);
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${writeValue(item)}`).join(",")}}`;
 }

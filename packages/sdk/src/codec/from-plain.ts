@@ -73,7 +73,9 @@ export function fromPlain(type: AnyType, plain: PlainValue | undefined, files: F
       return { message: typeof message === "string" ? message : "", failedNode: typeof failedNode === "string" ? failedNode : "" };
     }
     case "default":
-      return fromPlain(shown.inner, plain ?? toPlain(type, undefined, graphEncoding, place), files, place);
+      if (plain === undefined || (plain === null && !holdsNull(shown.inner)))
+        return fromPlain(shown.inner, toPlain(type, undefined, graphEncoding, place), files, place);
+      return fromPlain(shown.inner, plain, files, place);
     case "opaque":
       throw new ValueError(`${place.text} cannot be read: ${shown.reason}`);
   }
@@ -87,6 +89,13 @@ function objectFromPlain(fields: Fields, plain: PlainObject, files: FileStore, p
       return [[name, fromPlain(field, item, files, fieldOf(place, name))]];
     }),
   );
+}
+
+/** True for types with the value null. */
+function holdsNull(type: AnyType): boolean {
+  const shown = described(type);
+  if (shown.kind === "schema") return holdsNull(shown.shape.input);
+  return shown.kind === "json" || variantsOf(type).some(({ kind }) => kind === "none");
 }
 
 function leavesOut(field: AnyType): boolean {

@@ -1,6 +1,10 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { durationOf } from "../type/duration.js";
+import { GraphError, ValueError } from "../entity/errors.js";
 import { type AnyType, described, type Fields, mayBeAbsent } from "../type/type.js";
+import { graphEncoding } from "./encoding.js";
+import { jsonFromPlain } from "./from-plain.js";
+import { rootPlace } from "./place.js";
+import { toPlain } from "./to-plain.js";
 import { variantsOf } from "./union.js";
 
 const PATH: JsonObject = { default: null, anyOf: [{ type: "string" }, { type: "string", format: "path" }] };
@@ -81,17 +85,19 @@ function withDefault(inner: AnyType, value: unknown): JsonObject {
   return shown === undefined ? jsonSchemaOf(inner) : { ...jsonSchemaOf(inner), default: shown };
 }
 
-/** Returns a default as JSON; undefined when JSON cannot show it. */
+/** Returns a default as JSON, as within objects; undefined when JSON cannot show it. */
 function jsonDefault(type: AnyType, value: unknown): JsonValue | undefined {
-  if (value === null || typeof value === "string" || typeof value === "boolean") {
-    return type.kind === "duration" && typeof value === "string" ? durationOf(value).milliseconds / 1000 : value;
+  const place = rootPlace("the default");
+  try {
+    const json = jsonFromPlain(toPlain(type, value, graphEncoding, place), place) as JsonValue;
+    return isFinite(json) ? json : undefined;
+  } catch (error) {
+    if (error instanceof ValueError || error instanceof GraphError) return undefined;
+    throw error;
   }
-  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => jsonDefault(type, item));
-    return items.every((item) => item !== undefined) ? items : undefined;
-  }
-  if (typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype) return undefined;
-  const entries = Object.entries(value).map(([name, item]) => [name, jsonDefault(type, item)] as const);
-  return entries.every((entry): entry is readonly [string, JsonValue] => entry[1] !== undefined) ? Object.fromEntries(entries) : undefined;
+}
+
+function isFinite(json: JsonValue): boolean {
+  if (typeof json === "object" && json !== null) return Object.values(json).every(isFinite);
+  return typeof json !== "number" || Number.isFinite(json);
 }

@@ -1,7 +1,13 @@
 import { BlobType_BlobDimensionality as Dimensionality, type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { ValueError } from "../entity/errors.js";
+import type { PlainValue } from "../msgpack/plain.js";
 import { typeOfFlytekitSchema } from "../type/json-schema-type.js";
 import { t } from "../type/t.js";
 import { type AnyType, described, type Fields } from "../type/type.js";
+import { checkOnly, graphEncoding } from "./encoding.js";
+import { fromPlain } from "./from-plain.js";
+import { rootPlace } from "./place.js";
+import { jsonToPlain, toPlain } from "./to-plain.js";
 
 /**
  * Returns the type of this SDK for a LiteralType, as of an entity of another language. Forms
@@ -83,7 +89,7 @@ function structOf(type: LiteralType): AnyType {
 
 function readSchema(metadata: NonNullable<LiteralType["metadata"]>, type: LiteralType): AnyType {
   try {
-    return typeOfFlytekitSchema(metadata);
+    return typeOfFlytekitSchema(metadata, withJsonDefault);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return t.opaque(type, error.message);
@@ -94,7 +100,21 @@ function readSchema(metadata: NonNullable<LiteralType["metadata"]>, type: Litera
 function withDefaultOf(type: AnyType, field: AnyType): AnyType {
   const shown = described(field);
   if (shown.kind !== "default" || shown.value === null) return type;
-  return t.default(type, shown.value);
+  return withPlainDefault(type, toPlain(shown.inner, shown.value, graphEncoding, DEFAULT));
+}
+
+const withJsonDefault = (type: AnyType, json: unknown): AnyType => withPlainDefault(type, jsonToPlain(json, DEFAULT));
+
+const DEFAULT = rootPlace("the default");
+
+/** Adds a default; without one that fits its type, callers have to give the value. */
+function withPlainDefault(type: AnyType, plain: PlainValue): AnyType {
+  try {
+    return t.default(type, fromPlain(type, plain, checkOnly().store(), DEFAULT));
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    return type;
+  }
 }
 
 function unionOf(variants: readonly AnyType[], type: LiteralType): AnyType {

@@ -1,16 +1,19 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { literalFitsType } from "@flyte-ts/domain/literal";
 import { isCastable } from "@flyte-ts/domain/type";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { TypeStructureSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { interfaceOf } from "../entity/definition.js";
 import { LocalFileStore } from "../file/local-store.js";
 import { t } from "../type/t.js";
 import type { AnyType } from "../type/type.js";
+import { fromPlain } from "./from-plain.js";
 import { decodeInputs, encodeInputs } from "./interface-values.js";
 import { literalTypeOf } from "./literal-type.js";
 import { typeOfLiteralType } from "./literal-type-reader.js";
+import { rootPlace } from "./place.js";
 import { typedValues } from "./values.fixture.js";
 
 const files = new LocalFileStore("/nonexistent");
@@ -67,6 +70,65 @@ describe("values and literals", () => {
     expect(await carried(Hyper, { C: 1 })).toEqual({ C: 1, maxIterations: 2500, note: null });
     const type = t.default(t.object({ wait: t.default(t.duration, "90s") }), {});
     expect(await carried(type, undefined)).toEqual({ wait: { milliseconds: 90_000 } });
+  });
+
+  test("an explicit null is carried where the type has it, and is the default where it has not", async () => {
+    const type = t.object({
+      limit: t.default(t.optional(t.int), 10),
+      choice: t.default(t.union(t.int, t.none), 11),
+      note: t.default(t.json, "none"),
+      nested: t.default(t.default(t.optional(t.int), 12), 13),
+    });
+    const nothing = { limit: null, choice: null, note: null, nested: null };
+    expect(await carried(type, nothing)).toEqual(nothing);
+    expect(await carried(type, {})).toEqual({ limit: 10, choice: 11, note: "none", nested: 13 });
+    expect(fromPlain(t.object({ count: t.default(t.int, 3) }), { count: null }, files, rootPlace("o0"))).toEqual({ count: 3 });
+  });
+
+  test("defaults of a dataclass have the types of their fields", async () => {
+    const schema = (properties: JsonObject) => ({ title: "Run", type: "object", properties });
+    const properties: JsonObject = {
+      wait: { type: "number", format: "time-delta", default: 90 },
+      start: { type: "string", format: "date-time", default: "2026-01-02T03:04:05+00:00" },
+      waits: { type: "array", items: { type: "number", format: "time-delta" }, default: [1.5] },
+      model: { title: "FlyteFile", type: "object", properties: {}, default: { path: "s3://models/m", metadata: null } },
+      note: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+      inner: { ...schema({ pause: { type: "number", format: "time-delta", default: 2 } }), default: { pause: 3 } },
+    };
+    const { metadata: _, ...plain } = literalTypeOf(t.json);
+    const type = typeOfLiteralType({ ...plain, metadata: schema(properties) });
+    const received = {
+      wait: { milliseconds: 90_000 },
+      start: new Date("2026-01-02T03:04:05Z"),
+      waits: [{ milliseconds: 1500 }],
+      model: { uri: "s3://models/m" },
+      note: null,
+      inner: { pause: { milliseconds: 3000 } },
+    };
+    expect(await carried(type, {})).toMatchObject(received);
+    const structure = create(TypeStructureSchema, {
+      dataclassType: { wait: literalTypeOf(t.duration), start: literalTypeOf(t.datetime), note: literalTypeOf(t.optional(t.string)) },
+    });
+    expect(await carried(typeOfLiteralType({ ...plain, metadata: schema(properties), structure }), {})).toMatchObject(received);
+  });
+
+  test("a default of a dataclass that does not fit its field is dropped", async () => {
+    const metadata = { title: "Run", type: "object", properties: { start: { type: "string", format: "date-time", default: "soon" } } };
+    await expect(carried(typeOfLiteralType({ ...literalTypeOf(t.json), metadata }), {})).rejects.toThrow("value.start must be a Date");
+  });
+
+  test("defaults of an object are found again in its LiteralType", async () => {
+    const start = new Date("2026-01-02T03:04:05.678Z");
+    const type = t.object({
+      start: t.default(t.datetime, start),
+      wait: t.default(t.duration, { milliseconds: 1500 }),
+      waits: t.default(t.list(t.duration), ["1s"]),
+    });
+    expect(await carried(typeOfLiteralType(literalTypeOf(type)), {})).toEqual({
+      start,
+      wait: { milliseconds: 1500 },
+      waits: [{ milliseconds: 1000 }],
+    });
   });
 
   test("bytes are carried whole", async () => {

@@ -11,7 +11,11 @@ interface Reading {
   readonly following: readonly string[];
   /** Forms that flytekit writes for times, files and data sets are read as these. */
   readonly flytekit: boolean;
+  readonly withDefault: WithDefault;
 }
+
+/** Adds the default that a schema states in JSON to the type of a field. */
+export type WithDefault = (type: AnyType, json: unknown) => AnyType;
 
 /**
  * Returns the type that a JSON Schema describes. Limits such as `minLength` are left out: the
@@ -21,18 +25,18 @@ interface Reading {
  */
 export function typeOfJsonSchema(schema: unknown): AnyType {
   const root = objectIn(schema, "#");
-  return read(root, { root, at: "#", following: [], flytekit: false });
+  return read(root, { root, at: "#", following: [], flytekit: false, withDefault: t.default });
 }
 
 /**
  * Returns the type of a JSON Schema that flytekit wrote, in which times, files and data sets have
- * forms of their own.
+ * forms of their own. Defaults have the forms that values have within objects.
  *
  * @throws TypeError as typeOfJsonSchema does
  */
-export function typeOfFlytekitSchema(schema: unknown): AnyType {
+export function typeOfFlytekitSchema(schema: unknown, withDefault: WithDefault): AnyType {
   const root = objectIn(schema, "#");
-  return read(root, { root, at: "#", following: [], flytekit: true });
+  return read(root, { root, at: "#", following: [], flytekit: true, withDefault });
 }
 
 /** True when two types differ by defaults and optional fields alone. */
@@ -143,7 +147,7 @@ function readObject(schema: JsonSchema, reading: Reading): AnyType {
 function readField(property: JsonSchema, required: boolean, reading: Reading): AnyType {
   const type = read(property, reading);
   if (required) return type;
-  if (property["default"] !== undefined) return t.default(type, property["default"]);
+  if (property["default"] !== undefined) return reading.withDefault(type, property["default"]);
   if (type.kind === "optional") return type;
   return { ...t.optional(type), leavesOut: true } as AnyType;
 }
