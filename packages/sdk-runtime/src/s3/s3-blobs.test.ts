@@ -93,6 +93,14 @@ test("an upload in parts that fails is aborted", async () => {
   expect(server.received.at(-1)).toMatchObject({ method: "DELETE", url: "/bucket/key?uploadId=upload%261" });
 });
 
+test.each(["s3", "s3a"])("objects are listed by the scheme of their prefix: %s", async (scheme) => {
+  const page = "<ListBucketResult><Contents><Key>a/b+c</Key><Size>3</Size></Contents></ListBucketResult>";
+  server.answers = [(response) => response.end(page)];
+  const found: unknown[] = [];
+  for await (const entry of blobs.list(`${scheme}://bucket/a/`)) found.push(entry);
+  expect(found).toEqual([{ uri: `${scheme}://bucket/a/b c`, size: 3 }]);
+});
+
 test("a key that a client of HTTP would change is refused", async () => {
   await expect(blobs.read("s3://bucket/a/../b", LIMIT)).rejects.toThrow("must not have . or ..");
   expect(server.received).toEqual([]);

@@ -95,6 +95,7 @@ async function* resumedPieces(client: S3Client, { uri, first, size, offset }: Op
 
 async function* listObjects(client: S3Client, prefix: string): AsyncIterable<ListedBlob> {
   const { bucket, key } = parseS3Uri(prefix);
+  const root = `${prefix.slice(0, prefix.indexOf(":"))}://${bucket}/`;
   let token: string | undefined;
   do {
     const query = {
@@ -108,7 +109,7 @@ async function* listObjects(client: S3Client, prefix: string): AsyncIterable<Lis
     const page = await response.text();
     for (const entry of elements(page, "Contents")) {
       const name = decodeURIComponent((elementText(entry, "Key") ?? "").replaceAll("+", " "));
-      yield { uri: `s3://${bucket}/${name}`, size: Number(elementText(entry, "Size")) };
+      yield { uri: `${root}${name}`, size: Number(elementText(entry, "Size")) };
     }
     token = elementText(page, "IsTruncated") === "true" ? elementText(page, "NextContinuationToken") : undefined;
   } while (token !== undefined);

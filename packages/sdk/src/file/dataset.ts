@@ -4,7 +4,7 @@ import { isRecord } from "../codec/primitive.js";
 import type { Dataset, Fields } from "../type/type.js";
 import type { FileStore, FlyteDataset } from "./file.js";
 import { readParquet, writeParquet } from "./parquet.js";
-import { readAll } from "./remote.js";
+import { type FileInFolder, filesIn, readAll } from "./remote.js";
 
 /** Name of the only file of a data set of this SDK or of flytekit. */
 const FIRST_PART = "00000";
@@ -67,8 +67,11 @@ export class RemoteDataset implements FlyteDataset<unknown> {
   async #parts(): Promise<readonly string[]> {
     const { uri, files } = this.#source;
     if (files.listsFolders === false) return [uri.endsWith(".parquet") ? uri : `${uri}/${FIRST_PART}`];
-    const found: string[] = [];
-    for await (const part of files.list(uri)) found.push(part);
-    return found.length === 0 ? [uri] : found.sort();
+    const found: FileInFolder[] = [];
+    for await (const file of filesIn(uri, files)) found.push(file);
+    if (found.length === 0) return [uri];
+    // As for Spark, `_name=value` is the folder of a value of a column, and not hidden.
+    const parts = found.filter(({ names }) => !names.some((name) => /^(\.|_[^=]*$)/.test(name)));
+    return parts.map((part) => part.uri).sort();
   }
 }

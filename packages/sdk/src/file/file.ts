@@ -48,7 +48,7 @@ export interface FileStore {
   write(uri: string, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** False where folders cannot be listed; default true. */
   readonly listsFolders?: boolean;
-  /** Lists the addresses of all files below a folder. */
+  /** Lists the addresses of all files below a folder; they begin with the folder's address. */
   list(uri: string): AsyncIterable<string>;
   /** Returns a new local path for a download, whose last part is `name`. */
   scratch(name: string): Promise<string>;

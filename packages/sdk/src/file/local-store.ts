@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { FileStore } from "./file.js";
@@ -32,11 +32,15 @@ export class LocalFileStore implements FileStore {
   }
 
   async *list(uri: string): AsyncIterable<string> {
-    const entries = await readdir(pathOf(uri), { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    const root = pathOf(uri);
+    const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOTDIR" || error.code === "ENOENT") return [];
       throw error;
     });
-    for (const entry of entries) if (entry.isFile()) yield pathToFileURL(join(entry.parentPath, entry.name)).href;
+    const encoded = (path: string) => (uri.startsWith("file:") ? path.replaceAll(/[%?#]/g, encodeURIComponent) : path);
+    const folder = uri.replace(/\/$/, "");
+    for (const entry of entries)
+      if (entry.isFile()) yield `${folder}/${encoded(relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))}`;
   }
 
   async scratch(name: string): Promise<string> {

@@ -58,20 +58,30 @@ export class RemoteDirectory implements FlyteDirectory {
   }
 
   async *list(): AsyncIterable<FlyteFile> {
-    for await (const uri of this.#files.list(this.uri)) yield new RemoteFile(uri, this.#files);
+    for await (const { uri } of filesIn(this.uri, this.#files)) yield new RemoteFile(uri, this.#files);
   }
 
   async #download(): Promise<string> {
     const folder = await this.#files.scratch(nameIn(this.uri));
     await mkdir(folder, { recursive: true });
-    const prefix = this.uri.endsWith("/") ? this.uri : `${this.uri}/`;
-    for await (const uri of this.#files.list(this.uri)) {
-      const relative = uri.slice(prefix.length).split("/");
-      if (relative.includes("..")) throw new Error(`${uri} leads out of its folder`);
-      await save(this.#files.read(uri), join(folder, ...relative));
+    for await (const { uri, names } of filesIn(this.uri, this.#files)) {
+      if (names.includes("..")) throw new Error(`${uri} leads out of its folder`);
+      await save(this.#files.read(uri), join(folder, ...names));
     }
     return folder;
   }
+}
+
+export interface FileInFolder {
+  readonly uri: string;
+  /** Folders below the folder, and the name of the file. */
+  readonly names: readonly string[];
+}
+
+/** Lists the files below a folder, without the objects with which some clients mark folders. */
+export async function* filesIn(folder: string, files: FileStore): AsyncIterable<FileInFolder> {
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  for await (const uri of files.list(folder)) if (!uri.endsWith("/")) yield { uri, names: uri.slice(prefix.length).split("/") };
 }
 
 /** Reads a stream to its end. */
