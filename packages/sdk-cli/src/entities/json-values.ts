@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { Interface } from "@flyte-ts/sdk/runtime";
 
 type Fields = Interface["inputs"];
@@ -8,6 +9,7 @@ interface TypeParts {
   readonly element?: AnyType;
   readonly inner?: AnyType;
   readonly fields?: Fields;
+  readonly columns?: Fields;
 }
 
 /**
@@ -23,13 +25,15 @@ export function valuesFromJson(fields: Fields, values: Readonly<Record<string, u
 }
 
 function fromJson(type: AnyType, value: unknown): unknown {
-  const { element, inner, fields } = type as AnyType & TypeParts;
+  const { element, inner, fields, columns } = type as AnyType & TypeParts;
   if (value === null || value === undefined) return value;
   if (inner !== undefined) return fromJson(inner, value);
   if (element !== undefined && Array.isArray(value)) return value.map((item) => fromJson(element, item));
   if (element !== undefined && typeof value === "object")
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromJson(element, item)]));
-  if (fields !== undefined && typeof value === "object") return valuesFromJson(fields, value as Readonly<Record<string, unknown>>);
+  if (fields !== undefined && isRecord(value)) return valuesFromJson(fields, value);
+  if (columns !== undefined && Array.isArray(value))
+    return value.map((row: unknown) => (isRecord(row) ? valuesFromJson(columns, row) : row));
   if (typeof value !== "string") return value;
   switch (type.kind) {
     case "datetime":
@@ -40,6 +44,7 @@ function fromJson(type: AnyType, value: unknown): unknown {
       return Buffer.from(value, "base64");
     case "file":
     case "directory":
+      if (value.startsWith("file://")) return { path: fileURLToPath(value) };
       return /^[a-z][a-z0-9+]*:\/\//.test(value) ? { uri: value } : { path: value };
     case "float":
       return ["NaN", "Infinity", "-Infinity"].includes(value) ? Number(value) : value;
@@ -47,3 +52,5 @@ function fromJson(type: AnyType, value: unknown): unknown {
       return value;
   }
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;

@@ -1,4 +1,5 @@
 import type { DescribeRequest, EncodedDescription, ListedEntity } from "@flyte-ts/runtime/describe";
+import type { Staging } from "./staged-files.js";
 
 /** Reference whose version the server has to say. */
 export interface OpenReference {
@@ -38,9 +39,12 @@ export interface HostCalls {
   };
   describe: { request: DescribeRequest; answer: EncodedDescription };
   check: { request: DescribeRequest; answer: readonly CheckProblem[] };
-  /** Encodes inputs as base64 of a LiteralMap; paths of files are relative to `cwd`. */
+  /**
+   * Encodes inputs as base64 of a LiteralMap, and stages their files. Paths of files are relative
+   * to `cwd`.
+   */
   encode: {
-    request: ExportAddress & { readonly inputs: Readonly<Record<string, unknown>>; readonly folder: string; readonly cwd: string };
+    request: ExportAddress & Staging & { readonly inputs: Readonly<Record<string, unknown>>; readonly cwd: string };
     answer: string;
   };
   /** Formats outputs, a line for each. */

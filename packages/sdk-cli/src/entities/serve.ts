@@ -7,6 +7,7 @@ import type * as TestingModule from "@flyte-ts/sdk/testing";
 import { formatOutputs } from "./format-outputs.js";
 import { valuesFromJson } from "./json-values.js";
 import { runInProcess } from "./run-in-process.js";
+import { stagedFiles } from "./staged-files.js";
 import type { ExportAddress, HostCall, HostCalls } from "./messages.js";
 
 /** Exports of the entry of a bundle for local use. */
@@ -48,7 +49,7 @@ export function handlersOf(entry: LocalEntry): Handlers {
       const definition = await find(request);
       const values = valuesFromJson(definition.inputs, request.inputs);
       process.chdir(request.cwd);
-      const literals = await encodeInputs(definition, values, new LocalFileStore(request.folder));
+      const literals = await encodeInputs(definition, values, stagedFiles(new LocalFileStore(request.folder), request));
       return Buffer.from(toBinary(LiteralMapSchema, literals)).toString("base64");
     },
     decode: async (request) => {

@@ -14,7 +14,7 @@ import { registerProject } from "../register/register-project.js";
 import { connectTo, refusal } from "../register/server.js";
 import { openAdminChannel } from "../watch/admin-channel.js";
 import type { Target } from "./find-target.js";
-import { uploadInputs } from "./upload-inputs.js";
+import { InputFolder } from "./upload-inputs.js";
 import { ChangeFormatter } from "../watch/format-changes.js";
 
 export interface RemoteRun {
@@ -50,9 +50,11 @@ export async function startExecution(
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-inputs-"));
   try {
-    const encoded = await bundle.host.call("encode", { module: target.module, export: target.export, inputs, folder, cwd: process.cwd() });
+    const sent = await InputFolder.open(client, scope);
+    const { module, export: name } = target;
+    const encoded = await bundle.host.call("encode", { module, export: name, inputs, folder, base: sent.base, cwd: process.cwd() });
     const literals = fromBinary(LiteralMapSchema, Buffer.from(encoded, "base64"));
-    await uploadInputs(client, scope, literals);
+    await sent.upload(folder);
     const { project, domain } = scope;
     // A workflow is started by the launch plan of its own name.
     const resourceType = target.kind === "task" ? RESOURCE_TYPES.task : RESOURCE_TYPES.launchplan;

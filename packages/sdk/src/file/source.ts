@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { basename, relative, sep } from "node:path";
+import { basename, relative, resolve, sep } from "node:path";
 import type { Encoding } from "../codec/encoding.js";
 import { mismatch, type Place } from "../codec/place.js";
 import { isRecord } from "../codec/primitive.js";
@@ -42,7 +42,7 @@ export function directoryUri(value: unknown, encoding: Encoding, place: Place): 
   const path = value["path"];
   if (typeof path !== "string") throw mismatch(place, wanted, value);
   const files = encoding.store();
-  const uri = files.allocate(basename(path));
+  const uri = files.allocate(basename(resolve(path)));
   encoding.later(() => writeFolder(path, uri, files));
   return uri;
 }
