@@ -8,7 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a secret that the task requested: from its file, else from its variable. The environment
- * names the folder and the prefixes, as for flytekit.
+ * names the folder and the prefixes, and blanks around the secret are removed, as by flytekit.
  *
  * @throws Error that names the secret, and never contains one
  */
@@ -18,11 +18,11 @@ export async function readSecret(environment: Environment, group: string, key = 
   const folder = environment["FLYTE_SECRETS_DEFAULT_DIR"] || DEFAULT_FOLDER;
   const file = join(folder, group.toLowerCase(), `${environment["FLYTE_SECRETS_FILE_PREFIX"] ?? ""}${key.toLowerCase()}`);
   try {
-    return await readFile(file, "utf8");
+    return (await readFile(file, "utf8")).trim();
   } catch {
     const prefix = environment["FLYTE_SECRETS_ENV_PREFIX"] || DEFAULT_ENV_PREFIX;
     const value = environment[`${prefix}${group}${key === "" ? "" : `_${key}`}`.toUpperCase()];
-    if (value !== undefined) return value;
+    if (value !== undefined) return value.trim();
     throw new Error(
       `the task has no secret ${group}${key === "" ? "" : `/${key}`}; name it in the task's secrets, and create it in its namespace`,
     );

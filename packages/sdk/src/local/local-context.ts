@@ -53,7 +53,7 @@ async function secretOf({ secrets = {} }: LocalOptions, group: string, key: stri
   const value = secrets[path] ?? process.env[variable];
   if (value === undefined)
     throw new Error(`the secret ${path} is not set: give secrets: { ${JSON.stringify(path)}: … } or set ${variable}`);
-  return value;
+  return value.trim();
 }
 
 function deckPage(decks: Map<string, string>, name: string): DeckPage {

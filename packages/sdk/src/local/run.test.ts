@@ -163,9 +163,9 @@ describe("local runs", () => {
     expect([outputs, nodes[0]?.cached, calls]).toEqual([9, true, [3]]);
   });
 
-  test("secrets come from the options or from variables", async () => {
+  test("secrets come from the options or from variables, without blanks around them", async () => {
     const reads = task({ outputs: t.string }, (_inputs, ctx) => ctx.secret("registry", "token"));
-    expect((await runLocal(reads, {}, { secrets: { "registry/token": "s" } })).outputs).toBe("s");
+    expect((await runLocal(reads, {}, { secrets: { "registry/token": "s\n" } })).outputs).toBe("s");
     await expect(runLocal(reads, {})).rejects.toThrow("FLYTE_SECRET_REGISTRY_TOKEN");
   });
 
