@@ -8,7 +8,7 @@ import { root } from "../prepare.mjs";
 
 export const manifests = join(root, "deploy", "kubernetes");
 /** Namespace of the overlays. */
-export const NAMESPACE = "flyte";
+const NAMESPACE = "flyte";
 
 /** Reports whether kubectl, which contains kustomize, is on the PATH. */
 export function hasKubectl() {

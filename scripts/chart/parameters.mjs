@@ -1,5 +1,4 @@
 // Replaces the parts of manifests that a site configures by values.
-import { NAMESPACE } from "./kustomize.mjs";
 import { SECRETS, SERVICES } from "./services.mjs";
 import { Block, Document, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
 
@@ -12,12 +11,7 @@ export function parametrize(object) {
   const { kind, metadata } = object;
   if (metadata.namespace !== undefined) metadata.namespace = RELEASE_NAMESPACE;
   if (kind === "Namespace") metadata.name = RELEASE_NAMESPACE;
-  for (const subject of object.subjects ?? []) if (subject.namespace === NAMESPACE) subject.namespace = RELEASE_NAMESPACE;
-  for (const rule of object.rules ?? []) {
-    if (rule.resources?.includes("namespaces") && rule.resourceNames !== undefined) {
-      rule.resourceNames = rule.resourceNames.map((name) => (name === NAMESPACE ? RELEASE_NAMESPACE : name));
-    }
-  }
+  for (const subject of object.subjects ?? []) subject.namespace = RELEASE_NAMESPACE;
   if (kind === "Deployment" || kind === "StatefulSet") workload(object);
   if (kind === "HorizontalPodAutoscaler") {
     const { values } = serviceOf(object.spec.scaleTargetRef.name);

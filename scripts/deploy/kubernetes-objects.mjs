@@ -2,8 +2,6 @@
 import { commented } from "./yaml.mjs";
 
 const NAME = "app.kubernetes.io/name";
-/** Namespace of the services; overlays and the chart replace it. */
-export const NAMESPACE = "flyte";
 /** Port of health and metrics in every container. */
 const OPS_PORT = 10_254;
 /** Secrets → their keys, as environment variables that the clients of blob stores read. */
@@ -50,17 +48,17 @@ function roleWithBinding({ name, account, scope, rules }) {
       kind: `${kind}Binding`,
       metadata: { name },
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
-      subjects: [{ kind: "ServiceAccount", name: account, namespace: NAMESPACE }],
+      // Kustomize adds the namespace that the overlay gives the account.
+      subjects: [{ kind: "ServiceAccount", name: account }],
     },
   ];
 }
 
-function policyRule({ apiGroup, resources, resourceNames, verbs, reason, whenServed }) {
+function policyRule({ apiGroup, resources, verbs, reason, whenServed }) {
   const text = whenServed === undefined ? reason : `${reason} Applies where the cluster serves ${whenServed}.`;
   return commented(text, {
     apiGroups: [apiGroup],
     resources: [...resources],
-    ...(resourceNames !== undefined && { resourceNames: [...resourceNames] }),
     verbs: [...verbs],
   });
 }

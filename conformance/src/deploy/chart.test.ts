@@ -35,12 +35,11 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
   test("can be installed in any namespace", () => {
     const { text } = template("--namespace", "other", "--set", "parts.monitoring=true,parts.clusterResources=true,parts.namespace=true");
     expect(text).not.toMatch(/namespace: "?flyte"?$/m);
-    const role = (kind: string) =>
-      template("--namespace", "other").objects.find((each) => each.kind === kind && each.metadata.name === "flytepropeller");
-    expect(role("Role")).toMatchObject({
-      rules: expect.arrayContaining([expect.objectContaining({ resourceNames: ["other"] })]) as unknown,
-    });
-    expect(role("ClusterRoleBinding")).toMatchObject({ subjects: [{ namespace: "other" }] });
+    const bindings = template("--namespace", "other").objects.filter(({ kind }) => kind.endsWith("RoleBinding"));
+    expect(bindings.map(({ subjects }) => subjects)).toEqual(
+      bindings.map(() => [expect.objectContaining({ kind: "ServiceAccount", namespace: "other" })]),
+    );
+    expect(bindings.length).toBeGreaterThan(0);
   });
 
   test("uses every value", () => {

@@ -24,6 +24,11 @@ export function overlays(): string[] {
   return readdirSync(join(kubernetesFolder, "overlays")).toSorted();
 }
 
+/** Lists the folders of services that a deployment adds. */
+export function optionalServices(): string[] {
+  return readdirSync(join(kubernetesFolder, "optional")).map((name) => `optional/${name}`);
+}
+
 /** Folders of `deploy/kubernetes` to add to an overlay, as a site's own copy of it would. */
 export interface Additions {
   readonly components?: readonly string[];
@@ -38,7 +43,7 @@ export function buildOverlay(name: string, { components = [], resources = [] }: 
     const kustomization = { resources: [`overlays/${name}`, ...resources].map(at), components: components.map(at), namespace: "flyte" };
     // JSON is YAML.
     writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
-    return build(folder);
+    return buildFolder(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -49,7 +54,8 @@ export interface Built {
   readonly objects: readonly Manifest[];
 }
 
-function build(folder: string): Built {
+/** Returns the objects of a folder with a kustomization. */
+export function buildFolder(folder: string): Built {
   const text = execFileSync("kubectl", ["kustomize", folder], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   return { text, objects: parseManifests(text) };
 }

@@ -31,7 +31,6 @@ const permissionSchema = z
     apiGroup: z.string().default(""),
     /** Plural names, with `/subresource` where the rule is for one. */
     resources: nonEmptyTexts,
-    resourceNames: texts.optional(),
     verbs: nonEmptyTexts,
     /** Says why the service needs the rule; the generated role carries it as a comment. */
     reason: z.string().min(1),

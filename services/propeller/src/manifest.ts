@@ -48,9 +48,9 @@ export const manifest = defineService({
       rareVerbs: { update: "a replica takes over the shard of a dead one" },
     },
     {
+      // A Role that names namespaces covers the one that it is in.
       scope: "namespace",
       resources: ["namespaces"],
-      resourceNames: ["flyte"],
       verbs: ["get"],
       reason: "Checks that the namespace of its Leases exists.",
     },
