@@ -14,7 +14,7 @@ const DESTINATIONS = [
   { name: "bus", peers: ["bus"], ports: [4222] },
   {
     name: "https",
-    peers: ["https", "kubernetes", "blobs", "cloudBlobs", "remoteAdmin", "remoteCatalog"],
+    peers: ["https", "kubernetes", "blobs", "cloudBlobs", "remoteAdmin", "remoteCatalog", "hive", "trino"],
     ports: [443],
     comment: "Blob stores, Kubernetes APIs, identity providers, receivers of webhooks; from a data plane, the control plane.",
   },
@@ -35,6 +35,8 @@ const DESTINATIONS = [
   { name: "traces", peers: ["traces"], ports: [4318], comment: "OpenTelemetry receivers." },
   { name: "mail", peers: ["mail"], ports: [465, 587], comment: "Mail servers for notifications." },
   { name: "connectors", peers: ["connectors"], ports: [8000], comment: "Flyte connectors." },
+  { name: "hive", peers: ["hive"], ports: [10_001], comment: "HiveServer2 over HTTP." },
+  { name: "trino", peers: ["trino"], ports: [8080, 8443], comment: "Trino over HTTP and HTTPS." },
   {
     name: "control-plane",
     peers: ["remoteAdmin", "remoteCatalog"],

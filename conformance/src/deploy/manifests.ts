@@ -24,11 +24,6 @@ export function overlays(): string[] {
   return readdirSync(join(kubernetesFolder, "overlays")).toSorted();
 }
 
-/** Lists the folders of services that a deployment adds. */
-export function optionalServices(): string[] {
-  return readdirSync(join(kubernetesFolder, "optional")).map((name) => `optional/${name}`);
-}
-
 /** Folders of `deploy/kubernetes` to add to an overlay, as a site's own copy of it would. */
 export interface Additions {
   readonly components?: readonly string[];

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
-import { buildFolder, hasKubectl, kubernetesFolder, type Manifest, optionalServices, overlays } from "./manifests.js";
+import { OPTIONAL_FOLDERS } from "../services.js";
+import { buildFolder, hasKubectl, kubernetesFolder, type Manifest, overlays } from "./manifests.js";
 
-const RESOURCES = ["monitoring", "nats", ...optionalServices()];
+const RESOURCES = ["monitoring", "nats", ...OPTIONAL_FOLDERS];
 
 interface Kustomization {
   readonly resources: readonly string[];

@@ -20,6 +20,10 @@ export const NETWORK_PEERS = {
   mail: [465, 587],
   /** Flyte connectors (gRPC). */
   connectors: [8000],
+  /** HiveServer2 over HTTP, behind TLS or by its own port. */
+  hive: [443, 10_001],
+  /** Trino: behind TLS, or by its own ports for HTTP and HTTPS. */
+  trino: [443, 8080, 8443],
   /** Admin in another cluster: behind TLS, by its Service or by its pods. */
   remoteAdmin: [443, 81, 8089],
   /** The data catalog in another cluster: behind TLS, by its Service or by its pods. */

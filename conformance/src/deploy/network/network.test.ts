@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ADDRESSES, isAddress, METADATA_PORTS, NOT_OUTBOUND } from "./addresses.js";
 import { buildOverlay, hasKubectl, type Manifest, overlays } from "../manifests.js";
-import { serviceOf } from "../../services.js";
+import { OPTIONAL_FOLDERS, serviceOf } from "../../services.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "../pod.js";
 import { builtProgram } from "../../stack/built-program.js";
@@ -12,6 +12,13 @@ import { builtProgram } from "../../stack/built-program.js";
 const EXTERNAL: End = { ip: "192.0.2.1" };
 /** Address from which clouds serve the credentials of service accounts. */
 const METADATA: End = { ip: "169.254.169.254" };
+/** Ports of the API of each service that others call. */
+const API_PORTS: Readonly<Record<string, readonly number[]>> = { admin: [8088, 8089], datacatalog: [8089] };
+
+const COMPOSITIONS = [
+  ...overlays().map((overlay) => ({ name: overlay, overlay, resources: [] })),
+  { name: "single-cluster with optional services", overlay: "single-cluster", resources: OPTIONAL_FOLDERS },
+];
 
 describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (service) => {
   let schema: object;
@@ -26,8 +33,8 @@ describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (servic
   });
 });
 
-describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s", (overlay) => {
-  const objects = hasKubectl() ? buildOverlay(overlay).objects : [];
+describe.skipIf(!hasKubectl()).each(COMPOSITIONS)("network policies of overlay $name", ({ overlay, resources }) => {
+  const objects = hasKubectl() ? buildOverlay(overlay, { resources }).objects : [];
   const policies = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Policy[];
   const pods = objects.flatMap((object) => servicePodOf(object) ?? []);
   /** All ports that the objects name. */
@@ -78,11 +85,33 @@ describe.skipIf(!hasKubectl()).each(overlays())("network policies of overlay %s"
       pods.flatMap(({ name, end }) =>
         [...candidates].filter((port) => allows(policies, { from, to: end, port, protocol: "TCP" })).map((port) => `${name}:${port}`),
       );
-    const api = pods.some(({ service }) => service === "admin") ? ["flyteadmin:8088", "flyteadmin:8089"] : [];
-    expect(sorted(open(EXTERNAL))).toEqual(api);
-    expect(sorted(open(otherNamespace))).toEqual(api);
+    const published = ["admin"];
+    const api = pods
+      .filter(({ service }) => published.includes(service))
+      .flatMap(({ name, service }) => (API_PORTS[service] ?? []).map((port) => `${name}:${port}`));
+    expect(sorted(open(EXTERNAL))).toEqual(sorted(api));
+    expect(sorted(open(otherNamespace))).toEqual(sorted(api));
     expect(sorted(open(watcher))).toEqual(sorted([...api, ...pods.map(({ name }) => `${name}:10254`)]));
   });
+});
+
+test
+  .skipIf(!hasKubectl())
+  .each([
+    "http://hive.example.com:10001/cliservice",
+    "https://hive.example.com/cliservice",
+    "http://trino.example.com:8080",
+    "https://trino.example.com:8443",
+    "https://trino.example.com",
+  ])("network policies let plugin-web-api reach %s", (address) => {
+  const { objects } = buildOverlay("data-plane", { resources: ["optional/plugin-web-api"] });
+  const policies = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Policy[];
+  const from = endOf(
+    objects.flatMap((object) => servicePodOf(object) ?? []),
+    "flyte-plugin-web-api",
+  );
+  expect(from).toMatchObject({ namespace: "flyte" });
+  expect(allows(policies, { from, to: EXTERNAL, port: target(address).port, protocol: "TCP" })).toBe(true);
 });
 
 function sorted<T>(values: Iterable<T>): T[] {

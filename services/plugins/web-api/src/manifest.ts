@@ -12,8 +12,8 @@ export const manifest = defineService({
     "batch.endpoint": "https",
     "athena.endpoint": "https",
     "bigquery.endpoint": "https",
-    "hive.endpoint": "https",
-    "trino.endpoint": "https",
+    "hive.endpoint": "hive",
+    "trino.endpoint": "trino",
   },
   secrets: [
     { variable: "FLYTE_TS_PLUGIN_WEB_API_HIVE__PASSWORD", secret: "flyte-hive", key: "password", optional: true },
