@@ -45,9 +45,10 @@ export const COMPONENTS = {
     file: "admin-account",
   },
   kubeconfigs: {
-    on: ["control-plane"],
+    on: ["control-plane", "network"],
     part: "kubeconfigs",
-    about: "Admin gets the kubeconfigs of data planes elsewhere, from the Secret of `secrets.dataPlanes`.",
+    about:
+      "Admin gets the kubeconfigs of data planes elsewhere, from the Secret of `secrets.dataPlanes`; their propellers may reach the data catalog.",
     file: "kubeconfigs",
   },
   "sign-in": {

@@ -85,7 +85,8 @@ describe.skipIf(!hasKubectl()).each(COMPOSITIONS)("network policies of overlay $
       pods.flatMap(({ name, end }) =>
         [...candidates].filter((port) => allows(policies, { from, to: end, port, protocol: "TCP" })).map((port) => `${name}:${port}`),
       );
-    const published = ["admin"];
+    // Propellers of other clusters call the data catalog of this overlay.
+    const published = overlay === "control-plane" ? ["admin", "datacatalog"] : ["admin"];
     const api = pods
       .filter(({ service }) => published.includes(service))
       .flatMap(({ name, service }) => (API_PORTS[service] ?? []).map((port) => `${name}:${port}`));
