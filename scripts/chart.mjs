@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { hasKubectl } from "./chart/kustomize.mjs";
+import { notes } from "./chart/notes.mjs";
 import { overlayNames, overlayValues } from "./chart/overlay-values.mjs";
 import { printValues } from "./chart/print-values.mjs";
 import { templatesOf } from "./chart/templates.mjs";
@@ -58,6 +59,7 @@ function make(target) {
     }),
     "values.yaml": printValues(values),
     "values.schema.json": `${JSON.stringify(schemaOf(values), null, 2)}\n`,
+    "templates/NOTES.txt": notes(),
     "crds/definitions.yaml": definitions,
     ...Object.fromEntries(overlayNames().map((name) => [`overlays/${name}.yaml`, overlayValues(name)])),
     ...Object.fromEntries(templates.map(([name, text]) => [`templates/${name}`, text])),

@@ -28,34 +28,59 @@ export const OPTIONAL = Object.fromEntries(
     .map(({ id, names, description }) => [`optional/${id}`, { part: names.helm, about: description, file: id }]),
 );
 
-const clients = (requirement) => list(deployed.filter(({ requires }) => requires[requirement] !== undefined).map(({ id }) => id));
+/** Ids of the services with a requirement, which are the keys of its Secret. */
+const clients = (requirement) => deployed.filter(({ requires }) => requires[requirement] !== undefined).map(({ id }) => id);
 
-/** Name of a Secret in the manifests → its name in the values. */
-export const SECRETS = {
-  "flyte-database": {
-    values: "database",
-    about: `Keys ${clients("database")}: addresses of PostgreSQL databases. Control plane.`,
-  },
-  "flyte-bus": {
-    values: "bus",
-    about: `Keys ${clients("bus")}: the address of NATS with the user and password of each service.`,
-  },
-  "flyte-blobs": {
-    values: "blobs",
-    about: "Keys access-key-id and secret-access-key; it may be absent where pods have credentials of their own.",
-  },
-  "flyte-engine": { values: "engine", about: `Keys ${clients("admin")}: the clients' secrets. With \`parts.signIn\`.` },
-  "flyte-gcs": { values: "gcs", about: "Key key.json: a service account's key file for Google Cloud Storage. With `parts.gcsKey`." },
-  "flyte-data-planes": { values: "dataPlanes", about: "A kubeconfig for each name in admin's `clusters`. With `parts.kubeconfigs`." },
-  ...Object.fromEntries(
-    deployed.flatMap(({ id, names, secrets }) =>
-      [...new Set(secrets.map(({ secret }) => secret))].map((secret) => [
-        secret,
-        { values: names.helm, about: `Keys ${list(secrets.filter((each) => each.secret === secret).map(({ key }) => key))}: for ${id}.` },
-      ]),
-    ),
+/** Secrets by name: those of requirements, and those that manifests name. */
+const described = [
+  ["flyte-database", secret(clients("database"), "addresses of PostgreSQL databases. Control plane.")],
+  ["flyte-bus", secret(clients("bus"), "the address of NATS with the user and password of each service.")],
+  [
+    "flyte-blobs",
+    {
+      ...secret(
+        ["access-key-id", "secret-access-key", "azure-account-key"],
+        "of S3 and of Azure; it may be absent where pods have credentials of their own.",
+      ),
+      note: "unless pods have credentials of their own",
+    },
+  ],
+  ["flyte-engine", { ...secret(clients("admin"), "the clients' secrets. With `parts.signIn`."), part: "signIn" }],
+  ["flyte-gcs", { ...secret(["key.json"], "a service account's key file for Google Cloud Storage. With `parts.gcsKey`."), part: "gcsKey" }],
+  [
+    "flyte-data-planes",
+    {
+      keys: ["a kubeconfig for each data plane"],
+      about: "A kubeconfig for each name in admin's `clusters`. With `parts.kubeconfigs`.",
+      part: "kubeconfigs",
+    },
+  ],
+  ...deployed.flatMap(({ id, secrets }) =>
+    [...new Set(secrets.map((each) => each.secret))].map((name) => {
+      const own = secrets.filter((each) => each.secret === name);
+      const isOptional = own.every(({ optional }) => optional);
+      const keys = own.map(({ key }) => key);
+      return [name, { ...secret(keys, `for ${id}.`), part: SERVICES[id].part, ...(isOptional && { note: `each if ${id} needs it` }) }];
+    }),
   ),
-};
+];
+
+/**
+ * Name of a Secret in the manifests → its name in the values, its description, its keys, the part
+ * without which no pod reads it, and a note about them.
+ */
+export const SECRETS = Object.fromEntries(described.map(([name, about]) => [name, { values: secretValue(name), ...about }]));
+
+const shared = described.map(([name]) => secretValue(name)).filter((value, index, all) => all.indexOf(value) !== index);
+if (shared.length > 0) throw new Error(`chart: several Secrets would share the values ${shared.join(", ")}`);
+
+function secret(keys, meaning) {
+  return { keys, about: `${keys.length === 1 ? "Key" : "Keys"} ${list(keys)}: ${meaning}` };
+}
+
+function secretValue(name) {
+  return name.replace(/^flyte-/, "").replaceAll(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+}
 
 /** Formats names as a list in English. */
 function list(names) {

@@ -83,6 +83,8 @@ function secretRows(services) {
       "blob store; absent where pods have credentials of their own",
     ],
     [code("flyte-engine"), keys("admin").join(", "), "client secrets, with sign-in"],
+    [code("flyte-gcs"), code("key.json"), "Google Cloud Storage, with the component `gcs-key`"],
+    [code("flyte-data-planes"), "one for each data plane", "kubeconfigs, with the component `kubeconfigs`"],
     ...further,
   ];
 }

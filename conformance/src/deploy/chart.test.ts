@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import { chart, chartFolder, overlayArguments } from "./chart.js";
 import { buildOverlay, hasKubectl, type Manifest, overlays } from "./manifests.js";
+import { DEPLOYED, OPTIONAL_FOLDERS } from "../services.js";
 
 const helm = await chart();
 
@@ -26,6 +30,40 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     );
     expect(comparable(given.objects)).toEqual(expected);
     expect(Object.keys(expected)).toEqual(expect.arrayContaining(["PrometheusRule flyte/flyte-ts", "ConfigMap flyte/flyte-templates"]));
+  });
+
+  test.skipIf(!hasKubectl())("equals kustomize with all optional services", () => {
+    const components = ["gcs-key", "kubeconfigs"];
+    const expected = comparable(buildOverlay("single-cluster-sign-in", { components, resources: OPTIONAL_FOLDERS }).objects);
+    // Without names in the overlay, the images are those of the bases.
+    const services = DEPLOYED.filter(({ manifest }) => manifest.optional).map(({ manifest }) => serviceNames(manifest));
+    const settings = services.flatMap(({ helm: value, image }) => [`parts.${value}=true`, `${value}.image=flyte-ts/${image}`]);
+    const given = template(
+      ...overlayArguments("single-cluster-sign-in"),
+      "--set",
+      ["parts.gcsKey=true", "parts.kubeconfigs=true", ...settings].join(),
+    );
+    expect(comparable(given.objects)).toEqual(expected);
+    expect(Object.keys(expected)).toContain("Deployment flyte/flyte-plugin-web-api");
+  });
+
+  test("prints the Secrets of the enabled parts, with the keys of their services", () => {
+    const secrets = (...parts: readonly string[]) =>
+      (helm?.notes(["--set", parts.map((part) => `parts.${part}`).join()]) ?? "").split("\n").filter((line) => line.startsWith("  "));
+    const blobs = "  flyte-blobs (access-key-id, secret-access-key, azure-account-key), unless pods have credentials of their own";
+    expect(secrets("adminInCluster=false", "dataPlane=false")).toEqual([
+      "  flyte-database (admin, datacatalog, scheduler)",
+      "  flyte-bus (admin)",
+      blobs,
+    ]);
+    expect(secrets("adminInCluster=false", "controlPlane=false", "signIn=true", "gcsKey=true", "pluginWebApi=true")).toEqual([
+      "  flyte-bus (propeller, plugin-echo, plugin-pod, plugin-web-api)",
+      blobs,
+      "  flyte-engine (propeller)",
+      "  flyte-gcs (key.json)",
+      "  flyte-hive (password, accessToken), each if plugin-web-api needs it",
+      "  flyte-trino (password, accessToken), each if plugin-web-api needs it",
+    ]);
   });
 
   test("passes Helm's own checks", () => {
@@ -102,6 +140,15 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     const [one, other] = [hashes("admin.settings.logLevel=info"), hashes("admin.settings.logLevel=debug")];
     expect(one.filter((each, at) => JSON.stringify(each) !== JSON.stringify(other[at]))).toHaveLength(1);
   });
+});
+
+test.skipIf(!hasKubectl())("the chart has a value for each Secret that its objects refer to", () => {
+  const components = ["gcs-key", "kubeconfigs"];
+  const { objects } = buildOverlay("single-cluster-sign-in", { components, resources: OPTIONAL_FOLDERS });
+  const references = JSON.stringify(objects).matchAll(/"secretKeyRef":\{[^}]*"name":"([^"]+)"|"secretName":"([^"]+)"/g);
+  const referred = new Set([...references].map(([, key, volume]) => key ?? volume));
+  const values = parse(readFileSync(join(chartFolder, "values.yaml"), "utf8")) as { readonly secrets: Readonly<Record<string, string>> };
+  expect(Object.values(values.secrets).toSorted()).toEqual([...referred].toSorted());
 });
 
 /**

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findHelm } from "@flyte-ts/test-servers";
 import { type Built, parseManifests } from "./manifests.js";
@@ -13,6 +15,8 @@ export const chartFolder = join(root, "deploy", "helm", "flyte-ts");
 export interface Chart {
   /** @throws Error with Helm's message */
   template(args: readonly string[]): Built;
+  /** Returns the notes that `helm install` prints. */
+  notes(args: readonly string[]): string;
   /** Runs Helm with other arguments and returns its output. */
   run(args: readonly string[]): string;
 }
@@ -31,14 +35,30 @@ export async function chart(): Promise<Chart | undefined> {
   }
   const run = (args: readonly string[]) =>
     execFileSync(helm, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 64 * 1024 * 1024 });
+  const template = (folder: string, args: readonly string[]) => {
+    const text = run(["template", "flyte", folder, "--namespace", "flyte", "--kube-version", "1.34.1", ...args]);
+    return { text, objects: parseManifests(text) };
+  };
   return {
-    template(args) {
-      const all = ["template", "flyte", chartFolder, "--namespace", "flyte", "--kube-version", "1.34.1", ...args];
-      const text = run(all);
-      return { text, objects: parseManifests(text) };
-    },
+    template: (args) => template(chartFolder, args),
+    notes: (args) => withNotesAsObject((folder) => template(folder, ["--show-only", "templates/notes.yaml", ...args])),
     run,
   };
+}
+
+/** Copies the chart: `helm template` renders no notes, so the copy has them in a ConfigMap. */
+function withNotesAsObject(template: (folder: string) => Built): string {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-notes-"));
+  try {
+    cpSync(chartFolder, folder, { recursive: true });
+    const notes = readFileSync(join(folder, "templates", "NOTES.txt"), "utf8");
+    const object = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: notes }\ndata: { text: {{ include "notes" . | toJson }} }\n';
+    writeFileSync(join(folder, "templates", "notes.yaml"), `{{- define "notes" }}${notes}{{ end -}}\n${object}`);
+    const [configMap] = template(folder).objects;
+    return (configMap?.["data"] as { readonly text: string }).text;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /**

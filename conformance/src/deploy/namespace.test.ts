@@ -34,7 +34,7 @@ function buildCopy(overlay: string, namespace: string): readonly Manifest[] {
 describe.skipIf(!hasKubectl()).each(overlays())("overlay %s with all optional parts in another namespace", (overlay) => {
   const objects = hasKubectl() ? buildCopy(overlay, "other") : [];
 
-  test("names no other namespace", () => {
+  test("names the default namespace nowhere", () => {
     const names = objects
       .filter((object) => JSON.stringify(object).includes('"flyte"'))
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
