@@ -33,7 +33,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
   });
 
   test.skipIf(!hasKubectl())("equals kustomize with all optional services", () => {
-    const components = ["gcs-key", "kubeconfigs"];
+    const components = ["kubeconfigs", "gcs-key"];
     const expected = comparable(buildOverlay("single-cluster-sign-in", { components, resources: OPTIONAL_FOLDERS }).objects);
     // Without names in the overlay, the images are those of the bases.
     const services = DEPLOYED.filter(({ manifest }) => manifest.optional).map(({ manifest }) => serviceNames(manifest));

@@ -54,8 +54,8 @@ function withNotesAsObject(template: (folder: string) => Built): string {
     const notes = readFileSync(join(folder, "templates", "NOTES.txt"), "utf8");
     const object = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: notes }\ndata: { text: {{ include "notes" . | toJson }} }\n';
     writeFileSync(join(folder, "templates", "notes.yaml"), `{{- define "notes" }}${notes}{{ end -}}\n${object}`);
-    const [configMap] = template(folder).objects;
-    return (configMap?.["data"] as { readonly text: string }).text;
+    const { text = "" } = (template(folder).objects[0]?.["data"] ?? {}) as { readonly text?: string };
+    return text;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,1 +1,1 @@
-export { isTime } from "./timestamp/is-time.js";
+export { isTime } from "./timestamp/time-range.js";
