@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { type BlobAccess, BlobFailure, type ByteRange } from "./blob-access.js";
+import { writePieces } from "./write-pieces.js";
 
 /**
  * Blobs at `gs://` and `abfs://`, by the SDKs of these clouds. They are loaded with the first
@@ -17,26 +18,35 @@ export function cloudBlobs(): BlobAccess {
     try {
       return await call(await store());
     } catch (cause) {
-      const transient = cause instanceof Error && cause.name === "BlobUnavailableError";
-      throw new BlobFailure(uri, (cause as Error).message, { transient, cause });
+      throw failure(uri, cause);
     }
   };
   return {
     read: (uri, { maxBytes }) => attempt(uri, (blobs) => blobs.get(uri, { maxBytes })),
     stream: (uri, range = {}) => attempt(uri, (blobs) => streamThroughFile(blobs, uri, range)),
     write: (uri, bytes) => attempt(uri, async (blobs) => void (await blobs.put(uri, bytes))),
-    writeStream: (uri, pieces) =>
-      attempt(uri, (blobs) =>
+    writeStream: (uri, pieces) => {
+      const write = (watched: AsyncIterable<Uint8Array>) =>
         withTemporaryFile(async (path) => {
-          await pipeline(pieces, createWriteStream(path));
-          await blobs.putFile(uri, path);
-        }),
-      ),
+          await pipeline(watched, createWriteStream(path));
+          await (await store()).putFile(uri, path);
+        });
+      return writePieces(pieces, write, (cause) => failure(uri, cause));
+    },
     size: (uri) => attempt(uri, async (blobs) => (await blobs.head(uri))?.size),
     list: async function* (prefix) {
-      for await (const { uri, size } of (await store()).list(prefix)) yield { uri, size };
+      try {
+        for await (const { uri, size } of (await store()).list(prefix)) yield { uri, size };
+      } catch (cause) {
+        throw failure(prefix, cause);
+      }
     },
   };
+}
+
+function failure(uri: string, cause: unknown): BlobFailure {
+  const transient = cause instanceof Error && cause.name === "BlobUnavailableError";
+  return new BlobFailure(uri, (cause as Error).message, { transient, cause });
 }
 
 async function loadStore(): Promise<BlobStore> {

@@ -38,6 +38,26 @@ test("an interrupted write leaves nothing behind", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test("an error of the source of a write stays what it is", async () => {
+  const error = new TypeError("the source failed");
+  const pieces = (async function* () {
+    yield Buffer.from("half");
+    throw error;
+  })();
+  await expect(blobs.writeStream(`file://${folder}/half`, pieces)).rejects.toBe(error);
+});
+
+test("a listing below a file, and one that the system refuses, are told apart", async () => {
+  await blobs.write(`${folder}/file`, Buffer.from("x"));
+  const list = async (prefix: string) => {
+    const uris: string[] = [];
+    for await (const { uri } of blobs.list(prefix)) uris.push(uri);
+    return uris;
+  };
+  expect(await list(`${folder}/file/`)).toEqual([]);
+  await expect(list(`${folder}/${"x".repeat(300)}/`)).rejects.toMatchObject({ name: "BlobFailure", transient: false });
+});
+
 test.each(["relative/path", "ftp://host/file", "file://relative", "file:///a/../b"])("the address %s is refused", async (uri) => {
   await expect(blobs.read(uri, { maxBytes: 1 })).rejects.toMatchObject({ transient: false });
 });

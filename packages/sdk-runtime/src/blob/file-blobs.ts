@@ -3,6 +3,7 @@ import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type BlobAccess, BlobFailure, type ByteRange, checkSize, collect, type ListedBlob } from "./blob-access.js";
+import { writePieces } from "./write-pieces.js";
 
 /** Blobs at `file:///path` and at absolute paths. */
 export const fileBlobs: BlobAccess = {
@@ -21,15 +22,18 @@ export const fileBlobs: BlobAccess = {
   writeStream: async (uri, pieces) => {
     const path = pathOf(uri);
     const staged = `${path}.${process.pid}.part`;
-    try {
+    const write = async (watched: AsyncIterable<Uint8Array>): Promise<void> => {
       await mkdir(dirname(path), { recursive: true });
       // A stream that opens the file itself may create it after the removal.
       const file = await open(staged, "w");
-      await pipeline(pieces, file.createWriteStream());
+      await pipeline(watched, file.createWriteStream());
       await rename(staged, path);
-    } catch (cause) {
+    };
+    try {
+      await writePieces(pieces, write, (cause) => failure(uri, cause));
+    } catch (error) {
       await rm(staged, { force: true });
-      throw failure(uri, cause);
+      throw error;
     }
   },
   size: async (uri) => {
@@ -49,9 +53,13 @@ async function* listFiles(prefix: string): AsyncIterable<ListedBlob> {
   const root = prefix.slice(0, prefix.length - path.length);
   const folder = path.endsWith("/") ? path : dirname(path);
   const paths: string[] = [];
-  for await (const found of walk(folder)) if (found.startsWith(path)) paths.push(found);
-  for (const found of paths.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
-    yield { uri: root + found, size: (await stat(found)).size };
+  try {
+    for await (const found of walk(folder)) if (found.startsWith(path)) paths.push(found);
+    for (const found of paths.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+      yield { uri: root + found, size: (await stat(found)).size };
+  } catch (cause) {
+    throw failure(prefix, cause);
+  }
 }
 
 async function* walk(folder: string): AsyncIterable<string> {

@@ -10,6 +10,12 @@ class Recoverable extends Error {
   override readonly name = "RecoverableError";
 }
 
+/** Class of the same name in another copy of this package. */
+class OtherBlobFailure extends Error {
+  override readonly name = "BlobFailure";
+  readonly transient = false;
+}
+
 test.each([
   ["an error", new TypeError("x"), { code: "USER:TypeError", recoverable: false, origin: "user" }],
   ["a recoverable error", new Recoverable("x"), { code: "USER:RecoverableError", recoverable: true, origin: "user" }],
@@ -21,6 +27,11 @@ test.each([
   [
     "a blob that cannot be read",
     new BlobFailure("s3://b/k", "gone", { transient: true }),
+    { code: "SYSTEM", recoverable: true, origin: "system" },
+  ],
+  [
+    "a final blob failure of another copy of this package",
+    new OtherBlobFailure("s3://b/k: S3 answers 403"),
     { code: "SYSTEM", recoverable: true, origin: "system" },
   ],
   ["a failure of the runtime", new RunFailure("no inputs"), { code: "SYSTEM", recoverable: true, origin: "system" }],

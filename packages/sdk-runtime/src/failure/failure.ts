@@ -1,5 +1,4 @@
 import { InvalidInput, InvalidOutput } from "@flyte-ts/sdk/runtime";
-import { BlobFailure } from "../blob/blob-access.js";
 import { isTransient } from "../blob/with-retries.js";
 import { type ErrorClass, SYSTEM_FAILURE } from "./error-class.js";
 import type { SourceMapper } from "./source-mapper.js";
@@ -39,7 +38,8 @@ export function classify(
   const chain = [...causesOf(thrown)];
   if (chain.some((error) => nameOf(error) === "RecoverableError"))
     return { code: "USER:RecoverableError", message, recoverable: true, origin: "user" };
-  if (nameOf(thrown) === "SystemError" || chain.some((error) => error instanceof BlobFailure || isTransient(error)))
+  // Names, because blobs are accessed by the bootstrap's copy of this package.
+  if (nameOf(thrown) === "SystemError" || chain.some((error) => nameOf(error) === "BlobFailure" || isTransient(error)))
     return { ...SYSTEM_FAILURE, message };
   return { ...(thrown instanceof RunFailure ? thrown.errorClass : userError(codeName(thrown))), message };
 }

@@ -101,12 +101,13 @@ function parseKeys(text: string): TemporaryKeys {
 function ask(url: string, request: Partial<HttpRequest>): Promise<string> {
   return withRetries(async () => {
     let response: HttpAnswer;
+    let text: string;
     try {
       response = await exchange(new URL(url), { method: "GET", headers: {}, ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      text = await response.text();
     } catch (cause) {
       throw new BlobFailure(url, "the source of credentials does not answer", { transient: true, cause });
     }
-    const text = await response.text();
     if (response.ok) return text;
     throw new BlobFailure(url, `the source of credentials answers ${response.status}`, { transient: response.status >= 500 });
   });

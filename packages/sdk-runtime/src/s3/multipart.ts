@@ -35,7 +35,7 @@ export async function uploadPieces(client: S3Client, location: S3Location, piece
     const code = elementText(answer, "Code");
     if (code !== undefined) throw new BlobFailure(location.uri, `S3 could not complete the upload: ${code}`, { transient: true });
   } catch (error) {
-    await client.send({ method: "DELETE", location, query: { uploadId } }).catch(() => undefined);
+    await client.ask({ method: "DELETE", location, query: { uploadId } }).catch(() => undefined);
     throw error;
   }
 }
@@ -54,9 +54,8 @@ async function sendParts({ client, location, uploadId }: Upload, parts: AsyncIte
   let number = 0;
   const send = async (body: Uint8Array, at: number): Promise<void> => {
     const query = { partNumber: String(at), uploadId };
-    const response = await client.send({ method: "PUT", location, query, body });
-    const etag = response?.header("etag");
-    await response?.text();
+    const answer = await client.ask({ method: "PUT", location, query, body });
+    const etag = answer?.header("etag");
     if (etag === undefined) throw new BlobFailure(location.uri, "the upload was aborted", { transient: true });
     etags[at - 1] = etag;
   };
@@ -109,7 +108,7 @@ function completion(etags: readonly string[]): string {
 
 /** Sends a request that has an answer for every existing bucket and upload. Returns its text. */
 async function requireAnswer(client: S3Client, request: Parameters<S3Client["send"]>[0]): Promise<string> {
-  const response = await client.send(request);
-  if (response === undefined) throw new BlobFailure(request.location.uri, "S3 answers 404", { transient: false });
-  return response.text();
+  const answer = await client.ask(request);
+  if (answer === undefined) throw new BlobFailure(request.location.uri, "S3 answers 404", { transient: false });
+  return answer.text;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openBlobs } from "../blob/open-blobs.js";
 import type { BlobAccess } from "../blob/blob-access.js";
@@ -91,6 +92,44 @@ test("an upload in parts that fails is aborted", async () => {
   })();
   await expect(blobs.writeStream("s3://bucket/key", pieces)).rejects.toThrow("QuotaExceeded");
   expect(server.received.at(-1)).toMatchObject({ method: "DELETE", url: "/bucket/key?uploadId=upload%261" });
+});
+
+/** Ends the connection after a part of the answer's body. */
+const brokenAnswer = (response: ServerResponse): void => {
+  response.writeHead(200, { "content-length": "1000", etag: '"v1"' });
+  response.write("<", () => response.destroy());
+};
+
+test("a page of a listing is asked for again when its answer is interrupted", async () => {
+  server.answers = [
+    brokenAnswer,
+    (response) => response.end("<ListBucketResult><Contents><Key>a/b</Key><Size>3</Size></Contents></ListBucketResult>"),
+  ];
+  const found: unknown[] = [];
+  for await (const { uri } of blobs.list("s3://bucket/a/")) found.push(uri);
+  expect(found).toEqual(["s3://bucket/a/b"]);
+});
+
+test("an answer to a write that is always interrupted is a transient failure", async () => {
+  server.answers = [brokenAnswer];
+  const failure = { name: "BlobFailure", transient: true };
+  await expect(blobs.write("s3://bucket/key", Buffer.from("x"))).rejects.toMatchObject(failure);
+});
+
+test("a part whose answer is interrupted is sent again", async () => {
+  let sent = 0;
+  server.answers = [
+    (response, { method, url }) => {
+      if (method === "POST" && url.endsWith("?uploads=")) response.end("<R><UploadId>1</UploadId></R>");
+      else if (method === "PUT" && sent++ === 0) brokenAnswer(response);
+      else response.writeHead(200, { etag: '"v1"' }).end();
+    },
+  ];
+  const pieces = (async function* () {
+    for (let count = 0; count < 3; count++) yield Buffer.alloc(4 << 20);
+  })();
+  await blobs.writeStream("s3://bucket/key", pieces);
+  expect(sent).toBe(3);
 });
 
 test.each(["s3", "s3a"])("objects are listed by the scheme of their prefix: %s", async (scheme) => {

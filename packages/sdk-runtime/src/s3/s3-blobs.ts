@@ -14,7 +14,8 @@ const MAX_RESUMES = 4;
 /** Opens blobs at `s3://bucket/key`. */
 export function openS3(environment: Readonly<Record<string, string | undefined>>): BlobAccess {
   let opened: S3Client | undefined;
-  const client: S3Client = { send: (request) => (opened ??= createS3Client(environment)).send(request) };
+  const clientOf = (): S3Client => (opened ??= createS3Client(environment));
+  const client: S3Client = { send: (request) => clientOf().send(request), ask: (request) => clientOf().ask(request) };
   return {
     read: async (uri, { maxBytes }) => {
       const pieces = await openStream(client, uri, { onSize: (size) => checkSize(uri, size, maxBytes) });
@@ -22,9 +23,8 @@ export function openS3(environment: Readonly<Record<string, string | undefined>>
     },
     stream: (uri, range = {}) => openStream(client, uri, { range }),
     write: async (uri, body) => {
-      const response = await client.send({ method: "PUT", location: parseS3Uri(uri), body });
-      if (response === undefined) throw new BlobFailure(uri, "S3 answers 404 to a PUT", { transient: false });
-      await response.text();
+      const answer = await client.ask({ method: "PUT", location: parseS3Uri(uri), body });
+      if (answer === undefined) throw new BlobFailure(uri, "S3 answers 404 to a PUT", { transient: false });
     },
     writeStream: (uri, pieces) => uploadPieces(client, parseS3Uri(uri), pieces),
     size: async (uri) => {
@@ -104,9 +104,9 @@ async function* listObjects(client: S3Client, prefix: string): AsyncIterable<Lis
       prefix: key,
       ...(token !== undefined && { "continuation-token": token }),
     };
-    const response = await client.send({ method: "GET", location: { uri: prefix, bucket, key: "" }, query });
-    if (response === undefined) return;
-    const page = await response.text();
+    const answer = await client.ask({ method: "GET", location: { uri: prefix, bucket, key: "" }, query });
+    if (answer === undefined) return;
+    const page = answer.text;
     for (const entry of elements(page, "Contents")) {
       const name = decodeURIComponent((elementText(entry, "Key") ?? "").replaceAll("+", " "));
       yield { uri: `${root}${name}`, size: Number(elementText(entry, "Size")) };

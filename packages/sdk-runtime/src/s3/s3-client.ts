@@ -1,5 +1,6 @@
-import { BlobFailure } from "../blob/blob-access.js";
+import { BlobFailure, collect } from "../blob/blob-access.js";
 import { exchange, type HttpAnswer } from "../blob/http-exchange.js";
+import { responsePieces } from "../blob/response-pieces.js";
 import { withRetries } from "../blob/with-retries.js";
 import { type Environment, findKeys } from "./credentials.js";
 import { endpointOf, type S3Endpoint, type S3Location, urlOf } from "./s3-endpoint.js";
@@ -20,10 +21,19 @@ export interface S3Client {
    * object or its upload does not exist.
    */
   send(request: S3Request): Promise<HttpAnswer | undefined>;
+  /** Sends a request as `send`, and reads the text of its answer. */
+  ask(request: S3Request): Promise<S3Text | undefined>;
+}
+
+/** Answer that has been read. */
+export interface S3Text extends Pick<HttpAnswer, "header"> {
+  readonly text: string;
 }
 
 /** Time for the head of an answer, ms; a part of 8 MiB is sent within it at 70 KiB/s. */
 const ANSWER_TIMEOUT_MS = 120_000;
+/** Maximum size of an answer's text, bytes; a page of a listing has 1,000 keys of 1 KiB. */
+const MAX_TEXT_BYTES = 16 << 20;
 /** Error codes of temporary conditions that S3 reports with 400. */
 const TRANSIENT_CODES = ["RequestTimeout", "RequestTimeTooSkewed", "ExpiredToken", "SlowDown", "Throttling"];
 
@@ -53,7 +63,14 @@ export function createS3Client(environment: Environment): S3Client {
     }
     return failed(location, response);
   };
-  return { send: (request) => withRetries(() => attempt(request)) };
+  const askOnce = async (request: S3Request): Promise<S3Text | undefined> => {
+    const { uri } = request.location;
+    const answer = await attempt(request);
+    if (answer === undefined) return undefined;
+    const bytes = await collect(uri, responsePieces(uri, answer.pieces), MAX_TEXT_BYTES);
+    return { header: answer.header, text: Buffer.from(bytes).toString() };
+  };
+  return { send: (request) => withRetries(() => attempt(request)), ask: (request) => withRetries(() => askOnce(request)) };
 }
 
 const NO_KEYS =
