@@ -7,7 +7,7 @@ import { identify } from "../describe/registration.js";
 import { SINGLE_OUTPUT } from "../entity/definition.js";
 import { GraphError } from "../entity/errors.js";
 import type { AnyType } from "../type/type.js";
-import { bindReference } from "../graph/binding.js";
+import { bindReference, upstreamOf } from "../graph/binding.js";
 import { CapturedReferences } from "./capture.js";
 import { Graph, within } from "../graph/graph.js";
 import { makeNode, nodeMetadata } from "../graph/node.js";
@@ -38,6 +38,8 @@ export class ArmShape {
 export interface Arm {
   readonly node: Node;
   readonly shape: ArmShape;
+  /** Nodes outside of the arm that its nodes follow without data from them. */
+  readonly upstream: readonly string[];
 }
 
 interface ArmParts {
@@ -61,8 +63,15 @@ export function buildArm({ graph, branchId, index, shape, build }: ArmParts): Ar
   const [only] = inner.nodes;
   if (only === undefined) throw new GraphError(`${name} adds no node: an arm of a branch must call a task, workflow or launch plan`);
   const own = shape ?? shapeOf(returned);
-  if (inner.nodes.length === 1 && isDirect(only, returned, own)) return { node: only, shape: own };
-  return { node: wrapped({ graph, inner, name, returned, shape: own, types, nodeId: `${branchId}-${index}` }), shape: own };
+  const upstream = inner.nodes.flatMap(orderOf).filter((id) => !inner.has(id));
+  if (inner.nodes.length === 1 && isDirect(only, returned, own)) return { node: only, shape: own, upstream };
+  return { node: wrapped({ graph, inner, name, returned, shape: own, types, nodeId: `${branchId}-${index}` }), shape: own, upstream };
+}
+
+/** Lists the nodes that a node follows without data from them. */
+function orderOf({ inputs, upstreamNodeIds }: Node): readonly string[] {
+  const data = upstreamOf(inputs);
+  return upstreamNodeIds.filter((id) => !data.includes(id));
 }
 
 type ReturnedOutput = { readonly key: string | undefined; readonly source: ReferenceSource };

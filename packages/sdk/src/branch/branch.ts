@@ -60,9 +60,10 @@ class BranchBuilder<R> implements Branch<R> {
     if (first === undefined || this.shape === undefined) throw new GraphError("a branch has no arm");
     const inputs = [...this.variables].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, source]) => bindReference(name, source));
     const ifElse = { case: first, other, default: last };
-    this.graph.add(
-      makeNode({ id: this.id, inputs, metadata: nodeMetadata("when", {}), target: { case: "branchNode", value: { ifElse } } }),
-    );
+    // Flyte starts an arm as soon as its data is there: the branch waits for the other nodes.
+    const upstream = this.arms.flatMap((arm) => arm.upstream);
+    const target = { case: "branchNode" as const, value: { ifElse } };
+    this.graph.add(makeNode({ id: this.id, inputs, upstream, metadata: nodeMetadata("when", {}), target }));
     return this.shape.references(this.id) as R;
   }
 }

@@ -46,13 +46,15 @@ interface NodeParts {
   readonly id: string;
   readonly inputs?: Binding[];
   readonly after?: readonly Awaitable[] | undefined;
+  /** Ids of further nodes to wait for. */
+  readonly upstream?: readonly string[];
   readonly metadata: NodeMetadata;
   readonly target: NodeTarget;
 }
 
-/** Makes a node that follows the nodes of its inputs and of `after`. */
-export function makeNode({ id, inputs = [], after, metadata, target }: NodeParts): Node {
-  const upstreamNodeIds = [...new Set([...upstreamOf(inputs), ...awaited(after)])];
+/** Makes a node that follows the nodes of its inputs, of `after` and of `upstream`. */
+export function makeNode({ id, inputs = [], after, upstream = [], metadata, target }: NodeParts): Node {
+  const upstreamNodeIds = [...new Set([...upstreamOf(inputs), ...awaited(after), ...upstream])];
   return create(NodeSchema, { id, metadata, inputs, upstreamNodeIds, ...(target && { target }) });
 }
 
