@@ -1,7 +1,7 @@
 /** Forms of each verb; later lines of a form are indented. */
 const FORMS = {
   init: ["init [--yes] [--no-install] [--project NAME] [--domain NAME] [FOLDER]"],
-  run: ["run [--remote] [--wait] [--inputs FILE] [--signal NAME=VALUE…] FILE EXPORT [--INPUT VALUE…]"],
+  run: ["run [--remote [--wait] [--version V]] [--inputs FILE] [--signal NAME=VALUE…] FILE EXPORT [--INPUT VALUE…]"],
   dev: ["dev [--remote] [--inputs FILE] [FILE EXPORT [--INPUT VALUE…]]"],
   check: ["check"],
   register: ["register [--version V] [--dry-run] [--activate]"],
@@ -38,6 +38,7 @@ const ABOUT: Readonly<Record<Verb, string>> = {
                     instead
           --wait    with --remote: follows the execution, prints its outputs, and returns its
                     outcome as exit status
+          --version  with --remote: registers the whole project with this version
           --inputs  JSON file with the inputs
           --signal  answers a gate of a local run
 ${PROJECT}`,
@@ -50,8 +51,9 @@ ${PROJECT}`,
           folder, and compiles its workflows as the server does. Needs no server.
 ${PROJECT}`,
   register: `  register  Bundles the project and registers its tasks, workflows and launch plans. Sends nothing
-          that the server has.
-          --version   default: a hash of code, image and settings
+          when the server has them.
+          --version   default: a hash of code, image and settings; the server refuses other code under
+                      a version that it has
           --dry-run   prints what would be registered
           --activate  activates the launch plans with active: true
 ${PROJECT}`,

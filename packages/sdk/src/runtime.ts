@@ -7,6 +7,7 @@ export {
   definitionOf,
   type EntityAddress,
   findDefinition,
+  findName,
   type Interface,
   interfaceOf,
   type LaunchPlanDefinition,

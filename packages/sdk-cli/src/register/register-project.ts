@@ -26,7 +26,7 @@ export interface RegisterOptions {
   readonly activate: boolean;
 }
 
-/** Registers a bundle and its entities, unless the server has them. */
+/** Registers a bundle and its entities, unless the server has them with a derived version. */
 export async function registerProject(
   client: FlyteClient,
   { project, bundle }: { readonly project: Project; readonly bundle: LoadedBundle },
@@ -35,7 +35,10 @@ export async function registerProject(
   const { host, listed, manifest, archive } = bundle;
   const versions = await resolveReferences(client, project, listed.references);
   const version = options.version ?? versionOf(project, archive.digest, versions);
-  if (await isRegistered(client, project, { entities: listed.entities, version })) return { version, sentBytes: 0, created: undefined };
+  // The content of a version that the user chose is unknown: admin refuses entities that differ.
+  const mayBeDone = options.version === undefined && !options.activate;
+  if (mayBeDone && (await isRegistered(client, project, { entities: listed.entities, version })))
+    return { version, sentBytes: 0, created: undefined };
   const uri = await uploadBundle(client, project, archive);
   const description = await host.call(
     "describe",

@@ -24,7 +24,9 @@ export async function runCommand(argv: readonly string[], write: (text: string) 
   if (file === undefined || name === undefined || more.length > 0) return 2;
   const project = await loadProject(process.cwd(), values);
   const inputs = { ...readInputs(values.inputs), ...given };
-  const bundle = await makeBundle(project, values.remote ? "registered" : "local", resolve(file));
+  // A version that the user chose is one of the whole project, as `register` makes it.
+  const only = values.remote && values.version !== undefined ? undefined : resolve(file);
+  const bundle = await makeBundle(project, values.remote ? "registered" : "local", only);
   try {
     const target = findTarget(project, bundle, { file, name });
     if (values.remote) {

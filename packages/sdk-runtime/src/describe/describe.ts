@@ -2,7 +2,15 @@ import { toBinary } from "@bufbuild/protobuf";
 import { LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { TaskSpecSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { WorkflowSpecSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
-import { type Collection, describeEntities, type EntityAddress, listReferences } from "@flyte-ts/sdk/runtime";
+import {
+  type Collection,
+  type Definition,
+  definitionOf,
+  describeEntities,
+  type EntityAddress,
+  findName,
+  listReferences,
+} from "@flyte-ts/sdk/runtime";
 import { type BundleManifest, cacheVersionOf } from "../manifest.js";
 import type { CodeSource } from "../run-request.js";
 import { IMAGE_VARIABLE } from "../task/registration.js";
@@ -15,6 +23,8 @@ export interface ListedEntity {
   readonly export: string;
   /** True for a task whose cache version follows from its code. */
   readonly needsCodeHash: boolean;
+  /** Name of the workflow of a launch plan. */
+  readonly workflow?: string;
 }
 
 /** Settings of a registration. */
@@ -45,7 +55,13 @@ export function listEntities(collection: Collection): ListedEntity[] {
     module,
     export: exportName,
     needsCodeHash: definition.kind === "task" && usesCodeHash(definition.settings.cache),
+    ...workflowOf(definition),
   }));
+}
+
+function workflowOf(definition: Definition): Pick<ListedEntity, "workflow"> {
+  const workflow = definition.kind === "launchplan" ? findName(definitionOf(definition.workflow)) : undefined;
+  return workflow === undefined ? {} : { workflow };
 }
 
 const usesCodeHash = (cache: boolean | { readonly version?: string } | undefined): boolean =>
