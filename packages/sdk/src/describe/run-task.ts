@@ -1,3 +1,4 @@
+import { resolveBindings } from "@flyte-ts/domain/binding";
 import type { DynamicJobSpec } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
 import { create } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -42,12 +43,20 @@ export async function runTask(definition: TaskDefinition, run: TaskRun): Promise
   if (execution.form === "dynamic") {
     const compilation = run.compilation ?? newCompilation(definition, run.registration);
     const build = (): unknown => withContext(context, () => execution.fn(inputs, context));
-    return { futures: buildDynamicJob(definition, build, compilation, locator(run.collection)) };
+    const futures = buildDynamicJob(definition, build, compilation, locator(run.collection));
+    // The server refuses a graph without nodes.
+    return futures.nodes.length === 0 ? { outputs: constantOutputs(definition, futures) } : { futures };
   }
   const call = (): unknown => withContext(context, () => execution.fn(inputs, context));
   const limit = execution.form === "eager" ? execution.concurrency : undefined;
   const result = await (limit === undefined ? call() : withChildLimit(limit, call));
   return { outputs: await encodeOutputs(definition, result, files) };
+}
+
+function constantOutputs(definition: TaskDefinition, { outputs }: DynamicJobSpec): LiteralMap {
+  const bound = resolveBindings(outputs, () => undefined);
+  if ("literals" in bound) return bound.literals;
+  throw new GraphError(`the dynamic task ${shownName(definition)} adds no node, and returns no constants`);
 }
 
 function newCompilation(definition: TaskDefinition, registration: Registration | undefined): Compilation {
