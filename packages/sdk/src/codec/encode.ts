@@ -103,9 +103,9 @@ export function encodeValue(type: AnyType, value: unknown, encoding: Encoding, p
   }
 }
 
-function fileLiteral(type: FileType, value: unknown, encoding: Encoding, place: Place): Literal {
-  const onHash = type.hash === "content" ? (hash: string) => void (literal.hash = hash) : undefined;
-  const literal = blobLiteral(fileUri(value, type, encoding, place, onHash), blobType(type.format, Dimensionality.SINGLE));
+function fileLiteral({ format, hash }: FileType, value: unknown, encoding: Encoding, place: Place): Literal {
+  const onHash = hash === "content" ? (found: string) => void (literal.hash = found) : undefined;
+  const literal = blobLiteral(fileUri(value, { format, onHash }, encoding, place), blobType(format, Dimensionality.SINGLE));
   return literal;
 }
 

@@ -11,14 +11,13 @@ import { folderFiles } from "./folder-files.js";
 
 const WANTED = "a file: { path }, { uri }, { content } or a FlyteFile";
 
-/** Receives the hash of a file's content, by which the cache compares it. */
-type OnHash = (hash: string) => void;
+interface FileForm extends Pick<FileType, "format"> {
+  /** Receives the hash of the content, by which the cache compares a file. */
+  readonly onHash?: ((hash: string) => void) | undefined;
+}
 
-/**
- * Returns the address of a file; a new file is written by the encoding. The encoding also hashes
- * the content where `onHash` is given.
- */
-export function fileUri(value: unknown, type: Pick<FileType, "format">, encoding: Encoding, place: Place, onHash?: OnHash): string {
+/** Returns the address of a file; a new file is written, and hashed, by the encoding. */
+export function fileUri(value: unknown, { format, onHash }: FileForm, encoding: Encoding, place: Place): string {
   if (!isRecord(value)) throw mismatch(place, WANTED, value);
   if (typeof value["uri"] === "string") {
     const { uri } = value;
@@ -27,7 +26,7 @@ export function fileUri(value: unknown, type: Pick<FileType, "format">, encoding
   }
   if (value["content"] === undefined && typeof value["path"] !== "string") throw mismatch(place, WANTED, value);
   const files = encoding.store();
-  const name = typeof value["path"] === "string" ? basename(value["path"]) : `content${type.format === "" ? "" : `.${type.format}`}`;
+  const name = typeof value["path"] === "string" ? basename(value["path"]) : `content${format === "" ? "" : `.${format}`}`;
   const uri = files.allocate(name);
   // A stream can be read only once: it is hashed while it is written.
   encoding.later(() => files.write(uri, onHash === undefined ? contentOf(value) : hashed(contentOf(value), onHash)));
@@ -48,7 +47,7 @@ export function directoryUri(value: unknown, encoding: Encoding, place: Place): 
 }
 
 /** Yields the content, and hands on its hash at its end. */
-async function* hashed(content: AsyncIterable<Uint8Array>, onHash: OnHash): AsyncIterable<Uint8Array> {
+async function* hashed(content: AsyncIterable<Uint8Array>, onHash: (hash: string) => void): AsyncIterable<Uint8Array> {
   const hash = createHash("sha256");
   for await (const part of content) {
     hash.update(part);
