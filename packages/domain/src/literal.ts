@@ -30,3 +30,4 @@ export {
   type InputError,
   type InputErrorCode,
 } from "./literal/inputs.js";
+export { loadOffloaded } from "./literal/offloaded.js";

@@ -36,7 +36,7 @@ export { FolderCache } from "./local/cache.js";
 export { FlyteApi } from "./api/flyte-api.js";
 export { signIn, signOut } from "./sign-in/sign-in.js";
 export { type ExecutionName, Executions } from "./api/executions.js";
-export { waitForEnd } from "./api/watch.js";
+export { pollStates, waitForEnd, type WatchedState } from "./api/watch.js";
 
 // Values
 export type { AnyType, Described } from "./type/type.js";

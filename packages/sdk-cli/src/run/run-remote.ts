@@ -2,20 +2,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { createClient, type FlyteClient, resumeStream } from "@flyte-ts/client";
+import type { FlyteClient } from "@flyte-ts/client";
+import { loadOffloaded } from "@flyte-ts/domain/literal";
 import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LoadedBundle } from "../bundling/make-bundle.js";
 import type { Project } from "../project/project.js";
 import { RESOURCE_TYPES } from "../register/references.js";
 import { registerProject } from "../register/register-project.js";
-import { connectTo, refusal } from "../register/server.js";
+import { connectTo, refusal, ServerError } from "../register/server.js";
 import { openAdminChannel } from "../watch/admin-channel.js";
 import type { Target } from "./find-target.js";
 import { InputFolder } from "./upload-inputs.js";
 import { ChangeFormatter } from "../watch/format-changes.js";
+import { clientsOf, watchExecution } from "../watch/watch-execution.js";
 
 export interface RemoteRun {
   readonly project: Project;
@@ -93,16 +94,24 @@ export async function followExecution(
   const changes = new ChangeFormatter();
   const channel = openAdminChannel(scope.endpoint);
   try {
-    const live = createClient({ channel, service: LiveService });
-    const open = (cursor: string) => live.watchExecution({ id, cursor }, signal && { signal });
-    for await (const message of resumeStream(open, signal && { signal })) for (const line of changes.lines(message)) write(`${line}\n`);
+    for await (const message of watchExecution(clientsOf(channel), id, signal))
+      for (const line of changes.lines(message)) write(`${line}\n`);
   } finally {
     channel.close();
   }
   if (changes.phase !== WorkflowExecution_Phase.SUCCEEDED) return 1;
   const { fullOutputs } = await client.admin.getExecutionData({ id });
   if (fullOutputs === undefined) return 0;
-  const outputs = Buffer.from(toBinary(LiteralMapSchema, fullOutputs)).toString("base64");
+  const loaded = await loadOffloaded(fullOutputs, async (uri) => fromBinary(LiteralSchema, await downloaded(client, uri)));
+  const outputs = Buffer.from(toBinary(LiteralMapSchema, loaded)).toString("base64");
   for (const line of await bundle.host.call("decode", { module: target.module, export: target.export, outputs })) write(`${line}\n`);
   return 0;
+}
+
+/** Reads an object of the blob store by a URL that the server signs. */
+async function downloaded({ dataProxy }: FlyteClient, nativeUrl: string): Promise<Uint8Array> {
+  const { signedUrl } = await dataProxy.createDownloadLocation({ nativeUrl });
+  const response = await fetch(signedUrl);
+  if (!response.ok) throw new ServerError(`the blob store refuses ${nativeUrl} with status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
 }

@@ -1,7 +1,6 @@
-import { createClient, resumeStream } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { ChangeFormatter } from "./format-changes.js";
+import { clientsOf, watchExecution } from "./watch-execution.js";
 import { noteWaiting, openAdminChannel, parsePositionals } from "./admin-channel.js";
 
 /**
@@ -13,11 +12,10 @@ export async function watchCommand(argv: readonly string[], write: (text: string
   if (parsed === undefined) return 2;
   const [project = "", domain = "", name = ""] = parsed.words;
   const channel = openAdminChannel(parsed.values.endpoint);
-  const live = createClient({ channel, service: LiveService });
   const changes = new ChangeFormatter();
   const answered = noteWaiting(`admin at ${parsed.values.endpoint}`);
   try {
-    for await (const message of resumeStream((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
+    for await (const message of watchExecution(clientsOf(channel), { project, domain, name })) {
       answered();
       for (const line of changes.lines(message)) write(`${line}\n`);
     }

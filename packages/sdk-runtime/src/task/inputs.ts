@@ -1,5 +1,6 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { loadOffloaded } from "@flyte-ts/domain/literal";
+import { type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { elementInputs, type TaskDefinition } from "@flyte-ts/sdk/runtime";
 import type { BlobAccess } from "../blob/blob-access.js";
 import type { RunRequest } from "../run-request.js";
@@ -27,34 +28,10 @@ function elementIndex(environment: RunRequest["environment"]): number {
 }
 
 /** Replaces values that the server keeps beside the message by their content. */
-async function withOffloaded(blobs: BlobAccess, { literals }: LiteralMap): Promise<LiteralMap> {
-  const entries = await Promise.all(
-    Object.entries(literals).map(async ([name, literal]) => [name, await resolveOffloaded(blobs, literal)] as const),
-  );
-  return create(LiteralMapSchema, { literals: Object.fromEntries(entries) });
+function withOffloaded(blobs: BlobAccess, literals: LiteralMap): Promise<LiteralMap> {
+  return loadOffloaded(literals, async (uri) => {
+    const bytes = await blobs.read(uri, { maxBytes: MAX_INPUT_BYTES });
+    if (bytes === undefined) throw new RunFailure(`the value at ${uri} does not exist`);
+    return fromBinary(LiteralSchema, bytes);
+  });
 }
-
-async function resolveOffloaded(blobs: BlobAccess, literal: Literal): Promise<Literal> {
-  const { value } = literal;
-  switch (value.case) {
-    case "offloadedMetadata": {
-      const bytes = await blobs.read(value.value.uri, { maxBytes: MAX_INPUT_BYTES });
-      if (bytes === undefined) throw new RunFailure(`the value at ${value.value.uri} does not exist`);
-      return resolveOffloaded(blobs, fromBinary(LiteralSchema, bytes));
-    }
-    case "collection": {
-      if (!hasOffloaded(value.value.literals)) return literal;
-      const literals = await Promise.all(value.value.literals.map((item) => resolveOffloaded(blobs, item)));
-      return { ...literal, value: { case: "collection", value: { ...value.value, literals } } };
-    }
-    case "map": {
-      if (!hasOffloaded(Object.values(value.value.literals))) return literal;
-      return { ...literal, value: { case: "map", value: await withOffloaded(blobs, value.value) } };
-    }
-    case "scalar":
-    case undefined:
-      return literal;
-  }
-}
-
-const hasOffloaded = (literals: readonly Literal[]): boolean => literals.some(({ value }) => value.case !== "scalar");

@@ -1,5 +1,6 @@
 import { pathOf } from "@flyte-ts/client/browser";
-import { NodeExecutionListSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { type NodeExecution, NodeExecutionListSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import type { WatchExecutionResponse } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { type ExecutionEnd, endOf, hasEnded } from "./execution-end.js";
 import { type ExecutionName, type Executions } from "./executions.js";
@@ -32,7 +33,13 @@ export async function* watchStates(executions: Executions, id: ExecutionName, op
     yield* executions.live(id, options.signal);
   } catch (error) {
     if (!(error instanceof RestError) || ![NOT_FOUND, UNIMPLEMENTED].includes(error.code)) throw error;
-    yield* poll(executions, id, options);
+    yield* pollStates(
+      {
+        execution: () => executions.get(id, { signal: options.signal }),
+        nodes: () => (options.withNodes ? nodesOf(executions, id, options.signal) : Promise.resolve([])),
+      },
+      options.signal,
+    );
   }
 }
 
@@ -43,23 +50,36 @@ export async function waitForEnd(executions: Executions, id: ExecutionName, sign
   return endOf(executions, id, await executions.get(id, { signal }));
 }
 
-async function* poll(executions: Executions, id: ExecutionName, { signal, withNodes }: WatchOptions): AsyncGenerator<WatchedState, void> {
+/** Calls that return the state of an execution. */
+export interface PolledExecution {
+  execution(): Promise<Execution>;
+  /** Lists the nodes below the execution itself. */
+  nodes(): Promise<readonly NodeExecution[]>;
+}
+
+/** Asks for the state of an execution until it ends, less often the longer it runs. */
+export async function* pollStates(polled: PolledExecution, signal: AbortSignal = NEVER): AsyncGenerator<WatchedState, void> {
   const startedAt = performance.now();
   for (;;) {
-    const execution = await executions.get(id, { signal });
-    yield { execution, nodes: withNodes ? await nodesOf(executions, id, signal) : [], tasks: [] };
+    const execution = await polled.execution();
+    const nodes = await polled.nodes();
+    yield {
+      execution,
+      nodes: nodes.map((node) => ({ $typeName: "flytets.admin.v1.WatchedNode", node, parentNodeId: "" })),
+      tasks: [],
+    };
     if (hasEnded(execution)) return;
     const age = performance.now() - startedAt;
     await pause(Math.min(MAX_POLL_MS, Math.max(FIRST_POLL_MS, age * POLL_SHARE_OF_AGE)), signal);
   }
 }
 
-async function nodesOf({ api }: Executions, id: ExecutionName, signal: AbortSignal): Promise<WatchedState["nodes"]> {
+async function nodesOf({ api }: Executions, id: ExecutionName, signal: AbortSignal): Promise<readonly NodeExecution[]> {
   const path = pathOf("api/v1/node_executions", id.project, id.domain, id.name);
-  const nodes: WatchedState["nodes"] = [];
+  const nodes: NodeExecution[] = [];
   for (let token = ""; ; ) {
     const page = await api.call(NodeExecutionListSchema, path, { query: { limit: 100, token: token || undefined }, signal });
-    nodes.push(...page.nodeExecutions.map((node) => ({ $typeName: "flytets.admin.v1.WatchedNode" as const, node, parentNodeId: "" })));
+    nodes.push(...page.nodeExecutions);
     token = page.token;
     if (token === "") return nodes;
   }
