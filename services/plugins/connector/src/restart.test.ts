@@ -28,7 +28,7 @@ test("a record that was written without an answer is recognized, and the task is
   const put = stage.store.put.bind(stage.store);
   const lost = vi.spyOn(stage.store, "put").mockImplementationOnce(async (...written) => {
     await put(...written);
-    throw new BlobUnavailableError(written[0], new Error("connection reset"));
+    throw new BlobUnavailableError(written[0], "connection reset");
   });
   await stage.send(stage.request());
   await stage.clock.advance(60_000);
