@@ -6,6 +6,6 @@ export {
   type EncodedDescription,
   type ListedEntity,
   listEntities,
-  referenceKey,
   unresolvedReferences,
 } from "./describe/describe.js";
+export { referenceKey } from "./task/registration.js";

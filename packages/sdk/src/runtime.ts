@@ -3,6 +3,7 @@
 // Entities
 export { type CollectedEntity, Collection, collectEntities, listReferences, type LoadedModule } from "./describe/collection.js";
 export {
+  callsEntities,
   type Definition,
   definitionOf,
   type EntityAddress,

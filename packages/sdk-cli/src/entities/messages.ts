@@ -8,6 +8,8 @@ export interface OpenReference {
   readonly project?: string;
   readonly domain?: string;
   readonly name: string;
+  /** True when the registration does without it. */
+  readonly optional: boolean;
 }
 
 /** Entity by its export. */

@@ -14,11 +14,11 @@ export async function resolveReferences(
   const resolved = await Promise.all(
     references.map(async (reference) => [reference.key, await newest(client, project, reference)] as const),
   );
-  return Object.fromEntries(resolved);
+  return Object.fromEntries(resolved.flatMap(([key, version]) => (version === undefined ? [] : [[key, version]])));
 }
 
-async function newest({ admin }: FlyteClient, scope: Project, reference: OpenReference): Promise<string> {
-  const { project = scope.project, domain = scope.domain, name, kind } = reference;
+async function newest({ admin }: FlyteClient, scope: Project, reference: OpenReference): Promise<string | undefined> {
+  const { project = scope.project, domain = scope.domain, name, kind, optional } = reference;
   const sortBy = { key: "created_at", direction: Sort_Direction.DESCENDING };
   const request = { id: { project, domain, name }, limit: 1, sortBy };
   const found = await {
@@ -26,8 +26,9 @@ async function newest({ admin }: FlyteClient, scope: Project, reference: OpenRef
     workflow: async () => (await admin.listWorkflows(request)).workflows[0]?.id,
     launchplan: async () => (await admin.listLaunchPlans(request)).launchPlans[0]?.id,
   }[kind]();
-  if (found === undefined) throw new ProjectError(`the server has no ${kind} ${name} in ${project}/${domain}, to which the project refers`);
-  return found.version;
+  if (found === undefined && !optional)
+    throw new ProjectError(`the server has no ${kind} ${name} in ${project}/${domain}, to which the project refers`);
+  return found?.version;
 }
 
 /** Type of resource of each kind of entity. */

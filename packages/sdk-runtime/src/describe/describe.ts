@@ -13,7 +13,7 @@ import {
 } from "@flyte-ts/sdk/runtime";
 import { type BundleManifest, cacheVersionOf } from "../manifest.js";
 import type { CodeSource } from "../run-request.js";
-import { IMAGE_VARIABLE } from "../task/registration.js";
+import { callerEnvOf, IMAGE_VARIABLE, referenceKey } from "../task/registration.js";
 
 /** Entity of a bundle, as the command shows it. */
 export interface ListedEntity {
@@ -67,13 +67,19 @@ function workflowOf(definition: Definition): Pick<ListedEntity, "workflow"> {
 const usesCodeHash = (cache: boolean | { readonly version?: string } | undefined): boolean =>
   cache === true || (typeof cache === "object" && cache.version === undefined);
 
-/** Identifies a reference whose version is looked up. */
-export const referenceKey = ({ kind, project = "", domain = "", name }: EntityAddress): string =>
-  JSON.stringify([kind, project, domain, name]);
+/** Reference that names no version. */
+export interface UnresolvedReference extends EntityAddress {
+  /** True when no graph uses it; functions of dynamic and eager tasks may. */
+  readonly optional: boolean;
+}
 
 /** Returns the references of a collection that name no version. */
-export const unresolvedReferences = (collection: Collection): EntityAddress[] =>
-  listReferences(collection).filter(({ version }) => version === undefined);
+export function unresolvedReferences(collection: Collection): UnresolvedReference[] {
+  const { used, usable } = listReferences(collection);
+  const needed = used.filter(({ version }) => version === undefined);
+  const all = [...usable.map((address) => ({ ...address, optional: true })), ...needed.map((address) => ({ ...address, optional: false }))];
+  return [...new Map(all.map((reference) => [referenceKey(reference), reference])).values()];
+}
 
 /** Describes all entities of a bundle as the messages that create them. */
 export function describeBundle(collection: Collection, request: DescribeRequest): EncodedDescription {
@@ -86,6 +92,7 @@ export function describeBundle(collection: Collection, request: DescribeRequest)
     code: code.kind === "bundle" ? { bundle: { uri: code.uri, digest: code.digest } } : { entry: code.path },
     sdkVersion: manifest.sdkVersion,
     env: { [IMAGE_VARIABLE]: image },
+    callerEnv: callerEnvOf(versions),
     cacheVersion: (name) => cacheVersionOf(manifest, { name, image }),
     resolve: (address) => versions[referenceKey(address)],
     sourcePath: (file) => (file.startsWith(sourceRoot) ? file.slice(sourceRoot.length) : file),

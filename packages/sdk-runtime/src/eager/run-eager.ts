@@ -2,8 +2,10 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import {
   type Collection,
   type Definition,
+  type EntityAddress,
   Executions,
   FlyteApi,
+  type Registration,
   runTask,
   type TaskDefinition,
   type TaskResult,
@@ -43,7 +45,7 @@ export async function runEager(
   context.signal.addEventListener("abort", abandon, { once: true });
   const { project, domain, version } = registration;
   const run = (called: Definition, literals: Parameters<ChildExecutions["run"]>[1]) =>
-    children.run({ project, domain, version, ...entityOf(called, collection) }, literals);
+    children.run({ project, domain, version, ...entityOf(called, collection, registration) }, literals);
   try {
     return await withChildren({ files, run }, () => runTask(definition, { inputs, files, context }));
   } finally {
@@ -53,11 +55,23 @@ export async function runEager(
   }
 }
 
+/** Returns the version of a reference: its own, or the newest one at the registration. */
+function versionOf(address: EntityAddress, { resolve }: Registration): string {
+  const version = address.version ?? resolve?.(address);
+  if (version !== undefined) return version;
+  const message = `the reference to the ${address.kind} ${address.name} has no version, and registering the project found none; give it one`;
+  throw new RunFailure(message, userError("UnknownEntity"));
+}
+
 /** Names the entity that a child execution runs; a reference may belong to another project. */
-function entityOf(called: Definition, collection: Collection): Pick<ChildEntity, "resourceType" | "name"> & Partial<ChildEntity> {
+function entityOf(
+  called: Definition,
+  collection: Collection,
+  registration: Registration,
+): Pick<ChildEntity, "resourceType" | "name"> & Partial<ChildEntity> {
   if (called.kind === "reference") {
     const { kind, ...address } = called.address;
-    return { resourceType: RESOURCE_TYPES[kind], ...address };
+    return { resourceType: RESOURCE_TYPES[kind], ...address, version: versionOf(called.address, registration) };
   }
   const found = collection.entities.find(({ definition }) => definition.entity === called.entity);
   if (found === undefined) {

@@ -1,4 +1,4 @@
-import type { CollectedEntity, Collection } from "@flyte-ts/sdk/runtime";
+import { callsEntities, type CollectedEntity, type Collection } from "@flyte-ts/sdk/runtime";
 import type { RunRequest } from "../run-request.js";
 import { BlobFileStore } from "../context/blob-file-store.js";
 import { type Classified, classify, ignoresOutputs, RunFailure, userError } from "../failure/failure.js";
@@ -53,7 +53,7 @@ async function runTaskOf(request: RunRequest, { code, context }: Running): Promi
   const { definition } = await findTask(request, code);
   const inputs = await readInputs(request, definition);
   const files = new BlobFileStore(request.blobs, request.addresses.rawOutputPrefix);
-  const needsAll = definition.execution.form === "dynamic" || definition.execution.form === "eager";
+  const needsAll = callsEntities(definition);
   const collection = needsAll ? await code.collect() : undefined;
   const registration = needsAll ? registrationOf(request, code.folder) : undefined;
   const result = await execute(definition, { inputs, files, context: context.context, registration, collection }, request);

@@ -1,9 +1,12 @@
 import {
   assignName,
+  callsEntities,
   type Definition,
+  definitionOf,
   type EntityAddress,
   findDefinition,
   findName,
+  madeReferences,
   nameOf,
   type TaskDefinition,
 } from "../entity/definition.js";
@@ -86,10 +89,28 @@ function twice(entity: CollectedEntity, earlier: CollectedEntity): GraphError {
   return new GraphError(`two entities have the name ${entity.name}: a ${entity.definition.kind} is made at ${places}`);
 }
 
-/** Lists the registered entities that the graphs of a collection refer to. */
-export function listReferences(collection: Collection): readonly EntityAddress[] {
+/** Registered entities that a collection refers to. */
+export interface References {
+  /** Those of its graphs. */
+  readonly used: readonly EntityAddress[];
+  /** Those without a version that the functions of dynamic and eager tasks may use. */
+  readonly usable: readonly EntityAddress[];
+}
+
+/** Lists the registered entities that a collection refers to. */
+export function listReferences(collection: Collection): References {
   const compilation = new Compilation(LOCAL_REGISTRATION, buildWorkflow);
-  for (const { definition } of collection.entities) if (definition.kind === "workflow") compilation.workflow(definition);
-  const addresses = [...compilation.references.values()].map(({ address }) => address);
+  for (const { definition } of collection.entities) {
+    const workflow = definition.kind === "launchplan" ? definitionOf(definition.workflow) : definition;
+    if (workflow.kind === "workflow") compilation.workflow(workflow);
+  }
+  const tasks = [...collection.entities.map(({ definition }) => definition), ...compilation.tasks.values()];
+  return {
+    used: distinct([...compilation.references.values()].map(({ address }) => address)),
+    usable: tasks.some((definition) => definition.kind === "task" && callsEntities(definition)) ? distinct(madeReferences()) : [],
+  };
+}
+
+function distinct(addresses: readonly EntityAddress[]): readonly EntityAddress[] {
   return [...new Map(addresses.map((address) => [referenceKey(address), address])).values()];
 }

@@ -241,7 +241,7 @@ describe("descriptions of collections", () => {
     const far = reference({ kind: "task", name: "far" }, { inputs: {}, outputs: t.int });
     const uses = workflow({ outputs: t.int }, () => far());
     const collection = collect({ uses });
-    expect(listReferences(collection)).toEqual([{ kind: "task", name: "far" }]);
+    expect(listReferences(collection)).toEqual({ used: [{ kind: "task", name: "far" }], usable: [] });
     expect(() => describeEntities(collection, registration)).toThrow("the reference to the task far has no version");
     const { workflows } = describeEntities(collection, { ...registration, resolve: () => "v9" });
     expect(workflows[0]?.template?.nodes[0]?.target.value).toMatchObject({ reference: { value: { name: "far", version: "v9" } } });

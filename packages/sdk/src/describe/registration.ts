@@ -25,6 +25,8 @@ export interface Registration {
   readonly sdkVersion: string;
   /** Variables of every container, before those of the task. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Further variables of dynamic and eager tasks. */
+  readonly callerEnv?: Readonly<Record<string, string>>;
   /** Returns the cache version of a task with `cache: true`. */
   readonly cacheVersion?: (taskName: string) => string | undefined;
   /** Returns the version of a reference without one; it was looked up before. */

@@ -13,7 +13,7 @@ import {
   TaskTemplateSchema,
 } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { typedInterfaceOf } from "../codec/literal-type.js";
-import type { TaskDefinition } from "../entity/definition.js";
+import { callsEntities, type TaskDefinition } from "../entity/definition.js";
 import { GraphError } from "../entity/errors.js";
 import { placeOf } from "../entity/origin.js";
 import type { CacheSettings, TaskSettings } from "../entity/settings.js";
@@ -117,7 +117,8 @@ function cacheVersion(name: string, { cacheVersion: versionOf }: Registration): 
 
 function containerOf(description: TaskDescription, registration: Registration): Container {
   const { settings, execution } = description.definition;
-  const env = Object.entries({ ...registration.env, ...settings.env }).map(([key, value]) => ({ key, value }));
+  const callerEnv = callsEntities(description.definition) ? registration.callerEnv : {};
+  const env = Object.entries({ ...registration.env, ...callerEnv, ...settings.env }).map(([key, value]) => ({ key, value }));
   const resources = settings.resources === undefined ? {} : resourcesOf(settings.resources);
   if (execution.form === "container") {
     const { image, command, inputFolder, outputFolder } = execution.container;

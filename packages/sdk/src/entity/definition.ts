@@ -48,6 +48,11 @@ export interface TaskDefinition extends Common {
   readonly execution: TaskForm;
 }
 
+/** True when the function of a task calls entities: it builds a graph, or starts executions. */
+export function callsEntities({ execution }: TaskDefinition): boolean {
+  return execution.form === "dynamic" || execution.form === "eager";
+}
+
 export interface WorkflowDefinition extends Common {
   readonly kind: "workflow";
   readonly description: string | undefined;
@@ -83,8 +88,18 @@ export type Definition = TaskDefinition | WorkflowDefinition | LaunchPlanDefinit
 const definitions = new WeakMap<AnyEntity, Definition>();
 const names = new WeakMap<AnyEntity, string>();
 
+/** Addresses without a version of the references that this process has made. */
+const openReferences = new Map<string, EntityAddress>();
+
 export function define(definition: Definition): void {
   definitions.set(definition.entity, definition);
+  if (definition.kind !== "reference" || definition.address.version !== undefined) return;
+  openReferences.set(JSON.stringify(definition.address), definition.address);
+}
+
+/** Lists the addresses without a version that references of this process have. */
+export function madeReferences(): readonly EntityAddress[] {
+  return [...openReferences.values()];
 }
 
 /** Returns the definition of an entity; undefined for other values. */

@@ -95,7 +95,9 @@ export class Compilation {
     const { project, domain } = this.registration;
     const version = address.version ?? this.registration.resolve?.(address);
     if (version === undefined)
-      throw new GraphError(`the reference to the ${address.kind} ${address.name} has no version, and none was found`);
+      throw new GraphError(
+        `the reference to the ${address.kind} ${address.name} has no version, and registering the project found none; give it one`,
+      );
     const resourceType = RESOURCE_TYPES[address.kind];
     const id: Identifier = {
       $typeName: "flyteidl.core.Identifier",
