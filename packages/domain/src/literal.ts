@@ -30,4 +30,4 @@ export {
   type InputError,
   type InputErrorCode,
 } from "./literal/inputs.js";
-export { loadOffloaded } from "./literal/offloaded.js";
+export { loadOffloaded } from "./literal/offloaded-literal.js";

@@ -7,7 +7,7 @@ import { FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb"
 import { endOf, type ExecutionEnd, hasEnded } from "../api/execution-end.js";
 import type { ExecutionName, Executions } from "../api/executions.js";
 import { jsonOf } from "../api/flyte-api.js";
-import { withOffloaded } from "../api/offloaded.js";
+import { withOffloaded } from "../api/offloaded-literal.js";
 import { waitForEnd, watchStates } from "../api/watch.js";
 import { decodeOutputs, encodeInputs } from "../codec/interface-values.js";
 import { typeOfLiteralType } from "../codec/literal-type-reader.js";

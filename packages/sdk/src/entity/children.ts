@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { withOffloaded } from "../api/offloaded.js";
+import { withOffloaded } from "../api/offloaded-literal.js";
 import { decodeOutputs, encodeInputs } from "../codec/interface-values.js";
 import type { FileStore } from "../file/file.js";
 import { type Definition, definitionOf } from "./definition.js";

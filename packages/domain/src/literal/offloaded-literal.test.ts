@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { expect, test } from "vitest";
 import { collectionLiteral, integerLiteral, literalMap, mapLiteral } from "./build.js";
-import { loadOffloaded } from "./offloaded.js";
+import { loadOffloaded } from "./offloaded-literal.js";
 
 const offloaded = (uri: string): Literal => create(LiteralSchema, { value: { case: "offloadedMetadata", value: { uri } } });
 
