@@ -33,12 +33,6 @@ export { type LocalResult, runDefinition } from "./local/run.js";
 export type { LocalOptions } from "./local/options.js";
 export { FolderCache } from "./local/cache.js";
 
-// Executions on a server
-export { FlyteApi } from "./api/flyte-api.js";
-export { signIn, signOut } from "./sign-in/sign-in.js";
-export { type ExecutionName, Executions } from "./api/executions.js";
-export { pollStates, waitForEnd, type WatchedState } from "./api/watch.js";
-
 // Values
 export type { AnyType, Described } from "./type/type.js";
 export { decodeInputs, decodeOutputs, encodeInputs, encodeOutputs, InvalidInput, InvalidOutput } from "./codec/interface-values.js";

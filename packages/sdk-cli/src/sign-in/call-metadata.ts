@@ -1,4 +1,4 @@
-import { FlyteApi } from "@flyte-ts/sdk/runtime";
+import { FlyteApi } from "@flyte-ts/sdk/api";
 
 /** Returns a function that returns the metadata of a call: the token of `FlyteApi`, if any. */
 export function callMetadata(endpoint: string): () => Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { FlyteApi, signIn, signOut } from "@flyte-ts/sdk/runtime";
+import { FlyteApi, signIn, signOut } from "@flyte-ts/sdk/api";
 import { UsageError } from "../usage-error.js";
 import { openBrowser } from "./open-browser.js";
 

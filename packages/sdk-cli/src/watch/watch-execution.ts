@@ -3,7 +3,7 @@ import { type CallOptions, type Channel, Code, createClient, resumeStream, RpcEr
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { LiveService, type WatchExecutionResponse, WatchExecutionResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
-import { type ExecutionName, pollStates } from "@flyte-ts/sdk/runtime";
+import { type ExecutionName, pollStates } from "@flyte-ts/sdk/api";
 
 export interface WatchClients {
   readonly live: Pick<ServiceClient<typeof LiveService>, "watchExecution">;

@@ -5,7 +5,7 @@ import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/ex
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type ExecutionName, type Executions, waitForEnd } from "@flyte-ts/sdk/runtime";
+import { type ExecutionName, type Executions, waitForEnd } from "@flyte-ts/sdk/api";
 import { RunFailure, userError } from "../failure/failure.js";
 import { childName } from "./child-name.js";
 import { ChildRecords } from "./child-records.js";

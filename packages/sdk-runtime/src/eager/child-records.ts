@@ -1,4 +1,4 @@
-import type { ExecutionName } from "@flyte-ts/sdk/runtime";
+import type { ExecutionName } from "@flyte-ts/sdk/api";
 import { escapeHtml } from "../context/markdown.js";
 
 /** Child that has begun. */

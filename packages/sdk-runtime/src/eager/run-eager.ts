@@ -1,10 +1,9 @@
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { Executions, FlyteApi } from "@flyte-ts/sdk/api";
 import {
   type Collection,
   type Definition,
   type EntityAddress,
-  Executions,
-  FlyteApi,
   type Registration,
   runTask,
   type TaskDefinition,
