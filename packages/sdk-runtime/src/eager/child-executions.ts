@@ -31,6 +31,16 @@ export interface ChildSettings {
 
 const ABANDONED = new Set([Phase.FAILING, Phase.FAILED, Phase.ABORTING, Phase.ABORTED, Phase.TIMED_OUT]);
 
+/** Time for the aborts of all children, ms: the pod of their task waits for them. */
+const ABORT_TIMEOUT_MS = 30_000;
+const NEVER = new Promise<never>(() => undefined);
+
+interface RunningChild {
+  readonly id: ExecutionName;
+  /** Settles when the execution exists, or could not be created. */
+  readonly started: Promise<unknown>;
+}
+
 /** Child executions of a running eager task. */
 export class ChildExecutions {
   /** Children so far, for the deck. */
@@ -38,7 +48,8 @@ export class ChildExecutions {
   readonly #settings: ChildSettings;
   readonly #permits: Semaphore;
   readonly #calls = new Map<string, number>();
-  readonly #running = new Map<string, ExecutionName>();
+  readonly #running = new Map<string, RunningChild>();
+  #stopped = false;
 
   constructor(settings: ChildSettings) {
     this.#settings = settings;
@@ -54,27 +65,53 @@ export class ChildExecutions {
     // The name follows from the order of equal calls alone: it is chosen before a wait.
     const id = { project: entity.project, domain: entity.domain, name: this.#nameOf(entity, inputs) };
     return this.#permits.run(async () => {
-      const isNew = await this.#start(id, entity, inputs);
-      this.#running.set(id.name, id);
-      const ended = this.records.begin({ ...id, entity: entity.name, isNew });
+      // The task has failed: a child that is aborted with it is no further error.
+      if (this.#stopped) return NEVER;
       try {
-        const { phase, failure } = await waitForEnd(this.#settings.executions, id);
-        ended(Phase[phase] ?? "");
-        if (failure !== undefined) throw failure;
-        return (await this.#settings.executions.data(id)).fullOutputs ?? create(LiteralMapSchema);
-      } finally {
-        this.#running.delete(id.name);
+        return await this.#follow(id, entity, inputs);
+      } catch (error) {
+        if (this.#stopped) return NEVER;
+        throw error;
       }
     });
+  }
+
+  async #follow(id: ExecutionName, entity: ChildEntity, inputs: LiteralMap): Promise<LiteralMap> {
+    const started = this.#start(id, entity, inputs);
+    this.#running.set(id.name, { id, started });
+    try {
+      const isNew = await started;
+      const ended = this.records.begin({ ...id, entity: entity.name, isNew });
+      const { phase, failure } = await waitForEnd(this.#settings.executions, id);
+      ended(Phase[phase] ?? "");
+      if (failure !== undefined) throw failure;
+      return (await this.#settings.executions.data(id)).fullOutputs ?? create(LiteralMapSchema);
+    } finally {
+      this.#running.delete(id.name);
+    }
   }
 
   /** Aborts running children if the execution ends, so that no attempt will attach to them. */
   async abandon(): Promise<void> {
     const { executions, execution } = this.#settings;
     const { closure } = await executions.get(execution);
-    if (!ABANDONED.has(closure?.phase ?? Phase.UNDEFINED)) return;
+    if (ABANDONED.has(closure?.phase ?? Phase.UNDEFINED)) await this.#abort("was aborted");
+  }
+
+  /** Starts no more children, and aborts running ones: no attempt will attach to them. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#abort("failed");
+  }
+
+  async #abort(end: string): Promise<void> {
+    const { executions, execution } = this.#settings;
+    const signal = AbortSignal.timeout(ABORT_TIMEOUT_MS);
     await Promise.allSettled(
-      [...this.#running.values()].map((id) => executions.abort(id, `the eager task of ${execution.name} was aborted`)),
+      [...this.#running.values()].map(async ({ id, started }) => {
+        await started;
+        await executions.abort(id, `the eager task of ${execution.name} ${end}`, { signal });
+      }),
     );
   }
 

@@ -25,7 +25,7 @@ export async function runEager(
   execution: Execution,
   { environment, addresses }: RunRequest,
 ): Promise<TaskResult> {
-  const { context, files, inputs, registration, collection } = execution;
+  const { context, files, inputs, registration, collection, onFailure } = execution;
   if (registration === undefined || collection === undefined) throw new RunFailure("an eager task needs its registration");
   const concurrency = definition.execution.form === "eager" ? definition.execution.concurrency : undefined;
   if (!environment["FLYTE_PLATFORM_URL"])
@@ -42,6 +42,7 @@ export async function runEager(
     void children.abandon().catch((error: unknown) => context.log.warn("children cannot be aborted", { error }));
   };
   context.signal.addEventListener("abort", abandon, { once: true });
+  onFailure(() => children.stop());
   const { project, domain, version } = registration;
   const run = (called: Definition, literals: Parameters<ChildExecutions["run"]>[1]) =>
     children.run({ project, domain, version, ...entityOf(called, collection, registration) }, literals);

@@ -9,7 +9,7 @@ import { writeOutputs } from "./outputs.js";
 import { SourceMapper } from "../failure/source-mapper.js";
 import { registrationOf } from "./registration.js";
 import { createContext, type RunContext } from "../context/run-context.js";
-import { execute } from "./execute.js";
+import { type Execution, execute } from "./execute.js";
 
 /** Code of a bundle. */
 export interface BundleCode {
@@ -32,13 +32,17 @@ export async function runRequest(request: RunRequest, code: BundleCode): Promise
   const lifetime = new Lifetime(environment);
   const sources = new SourceMapper(code.folder);
   const context = createContext(request, lifetime.signal);
+  const cleanups: (() => Promise<void>)[] = [];
   try {
-    await lifetime.during(runTaskOf(request, { code, context }));
+    await lifetime.during(runTaskOf(request, { code, context, onFailure: (work) => cleanups.push(work) }));
     return 0;
   } catch (error) {
     if (ignoresOutputs(error)) return 0;
     const failure = classify(error, { sources, terminated: lifetime.signal.aborted });
-    return await reportFailure(failure, { request, context, terminated: lifetime.signal.aborted });
+    const cleaned = failure.recoverable ? [] : cleanups.map((work) => work());
+    const status = await reportFailure(failure, { request, context, terminated: lifetime.signal.aborted });
+    await Promise.allSettled(cleaned);
+    return status;
   } finally {
     lifetime.end();
   }
@@ -47,16 +51,17 @@ export async function runRequest(request: RunRequest, code: BundleCode): Promise
 interface Running {
   readonly code: BundleCode;
   readonly context: RunContext;
+  readonly onFailure: Execution["onFailure"];
 }
 
-async function runTaskOf(request: RunRequest, { code, context }: Running): Promise<void> {
+async function runTaskOf(request: RunRequest, { code, context, onFailure }: Running): Promise<void> {
   const { definition } = await findTask(request, code);
   const inputs = await readInputs(request, definition);
   const files = new BlobFileStore(request.blobs, request.addresses.rawOutputPrefix);
   const needsAll = callsEntities(definition);
   const collection = needsAll ? await code.collect() : undefined;
   const registration = needsAll ? registrationOf(request, code.folder) : undefined;
-  const result = await execute(definition, { inputs, files, context: context.context, registration, collection }, request);
+  const result = await execute(definition, { inputs, files, context: context.context, registration, collection, onFailure }, request);
   if (definition.settings.deck === true || context.decks.isUsed) await context.decks.write();
   await writeOutputs(request, definition, result);
 }

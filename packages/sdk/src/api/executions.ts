@@ -51,9 +51,9 @@ export class Executions {
     return this.api.call(WorkflowExecutionGetDataResponseSchema, executionPath("api/v1/data/executions", id));
   }
 
-  async abort(id: ExecutionName, cause: string): Promise<void> {
+  async abort(id: ExecutionName, cause: string, call: ApiCall = {}): Promise<void> {
     const body = jsonOf(ExecutionTerminateRequestSchema, { cause });
-    await this.api.call(ExecutionTerminateResponseSchema, executionPath("api/v1/executions", id), { method: "DELETE", body });
+    await this.api.call(ExecutionTerminateResponseSchema, executionPath("api/v1/executions", id), { ...call, method: "DELETE", body });
   }
 
   /** Yields state and changes until the execution ends. @throws RestError */
