@@ -33,8 +33,6 @@ export interface ExecutionApi {
 
 export function executionApi(rest: RestClient): ExecutionApi {
   const path = ({ project, domain, name }: ExecutionKey): string => pathOf("api/v1/executions", project, domain, name);
-  const copy = (kind: string, key: ExecutionKey): Promise<ExecutionCreateResponseJson> =>
-    rest.call(`/api/v1/executions/${kind}`, { method: "POST", body: { id: key } });
   return {
     list: ({ project, domain }, query, signal) =>
       rest.call(pathOf("api/v1/executions", project, domain), { query: listParameters(query), signal }),
@@ -51,7 +49,11 @@ export function executionApi(rest: RestClient): ExecutionApi {
     abort: async (key, cause) => {
       await rest.call(path(key), { method: "DELETE", body: { cause } });
     },
-    recover: (key) => copy("recover", key),
-    relaunch: (key) => copy("relaunch", key),
+    recover: (key) => rest.call("/api/v1/executions/recover", { method: "POST", body: { id: key } }),
+    relaunch: async (key) => {
+      const { spec } = await rest.call<ExecutionJson>(path(key));
+      // The call overwrites the cache only if it says so, whatever the execution did.
+      return rest.call("/api/v1/executions/relaunch", { method: "POST", body: { id: key, overwriteCache: spec?.overwriteCache === true } });
+    },
   };
 }

@@ -35,6 +35,11 @@ export function newestPage(search: ExecutionsSearch, nowMs: number): ListQuery {
   return { limit: NEWEST, filters: executionFilters(search, nowMs), sortBy: newestFirst };
 }
 
+/** Executions by their names. */
+export function namedPage(names: readonly string[]): ListQuery {
+  return { limit: names.length, filters: term("value_in", "name", names.join(";")), sortBy: newestFirst };
+}
+
 /** Latest executions of an entity; of all by default. */
 export function runsPage(of?: EntityName): ListQuery {
   return { limit: EXECUTIONS, filters: of && term("eq", `${of.kind}.name`, of.name), sortBy: newestFirst };

@@ -13,9 +13,13 @@ interface WorkerStream {
 
 /**
  * Renews the session and opens the stream again when it was refused for the sign-in; once, until
- * it has been live again. Returns a function that ends this.
+ * it has been live again, or the user has signed in. Returns a function that ends this.
  */
-export function renewStream({ live, failure }: WorkerStream, session: Pick<Session, "renew">, open: () => void): () => void {
+export function renewStream(
+  { live, failure }: WorkerStream,
+  session: Pick<Session, "renew" | "state" | "subscribe">,
+  open: () => void,
+): () => void {
   let mayRenew = true;
   const ignoreLive = live.subscribe(() => {
     mayRenew ||= live.get()?.kind === "live";
@@ -25,8 +29,14 @@ export function renewStream({ live, failure }: WorkerStream, session: Pick<Sessi
     mayRenew = false;
     void session.renew().then(open);
   });
+  const ignoreSession = session.subscribe(() => {
+    if (session.state() !== "active" || failure.get()?.code !== UNAUTHENTICATED) return;
+    mayRenew = true;
+    open();
+  });
   return () => {
     ignoreLive();
     ignoreFailures();
+    ignoreSession();
   };
 }

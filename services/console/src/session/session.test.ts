@@ -56,13 +56,19 @@ test("calls that are refused at the same time renew once", async () => {
   expect(calls.filter((call) => call.startsWith("/login"))).toHaveLength(1);
 });
 
-test("a stream that was refused for the sign-in is opened again, once until it is live", async () => {
+test("a stream that was refused for the sign-in is opened again, once until it is live or someone signs in", async () => {
   const [live, failure] = [createStore<{ kind: string } | undefined>(undefined), createStore<{ code: number } | undefined>(undefined)];
   const acts: string[] = [];
+  let onSession: () => void = () => undefined;
   const session = {
     renew: () => {
       acts.push("renew");
       return Promise.resolve();
+    },
+    state: () => "active" as const,
+    subscribe: (listener: () => void) => {
+      onSession = listener;
+      return () => (onSession = () => undefined);
     },
   };
   const stop = renewStream({ live, failure }, session, () => acts.push("open"));
@@ -77,11 +83,17 @@ test("a stream that was refused for the sign-in is opened again, once until it i
   live.set({ kind: "live" });
   await fail(16);
   expect(acts).toEqual(["renew", "open", "renew", "open"]);
+  await fail(16);
+  onSession();
+  expect(acts.slice(4)).toEqual(["open"]);
+  await fail(16);
+  expect(acts.slice(5)).toEqual(["renew", "open"]);
   stop();
   live.set({ kind: "live" });
   live.set(undefined);
   await fail(16);
-  expect(acts).toHaveLength(4);
+  onSession();
+  expect(acts).toHaveLength(7);
 });
 
 test("workers start from files of the console only", () => {

@@ -53,7 +53,11 @@ export function createSession({ clock, leave, send = fetch.bind(globalThis) }: S
       });
     await renewal;
   };
-  new BroadcastChannel(SESSION_CHANNEL).addEventListener("message", () => change("active"));
+  // A sign-in is told also where no call was refused: a stream may have been.
+  new BroadcastChannel(SESSION_CHANNEL).addEventListener("message", () => {
+    state = "active";
+    for (const listener of listeners) listener();
+  });
   return {
     fetch: async (input, init) => {
       const first = await send(input, init);

@@ -13,6 +13,8 @@ export interface FieldContextValue {
   readonly nowMs: number;
   /** Undefined where files cannot be uploaded. */
   readonly upload?: UploadFiles | undefined;
+  /** Paths of the values whose upload runs. */
+  readonly uploads?: ReadonlySet<string>;
   /** Reports that an upload began or ended. */
   onUpload?(path: string, isRunning: boolean): void;
 }
@@ -44,6 +46,12 @@ export function useControlProps(path: string, label: string) {
     "aria-invalid": isWrong || undefined,
     "aria-describedby": isWrong ? `problem-${path}` : undefined,
   };
+}
+
+/** Reports whether an upload runs below a path: its value must keep its index. */
+export function useHasUpload(path: string): boolean {
+  const { uploads = new Set<string>() } = useContext(FieldContext);
+  return [...uploads].some((each) => each.startsWith(`${path}.`));
 }
 
 /** Reports whether a value differs from the one from which its form began. */

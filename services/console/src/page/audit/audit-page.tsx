@@ -61,9 +61,15 @@ export function AuditPage() {
             rows={entries}
             rowId={({ at, requestId }) => `${at ?? ""} ${requestId ?? ""}`}
             onEndInSight={() => {
-              if (log.hasNextPage && !log.isFetchingNextPage) void log.fetchNextPage();
+              if (log.hasNextPage && !log.isFetchingNextPage && !log.isFetchNextPageError) void log.fetchNextPage();
             }}
-            end={entries.length === 0 && <Empty title="No change is recorded" />}
+            end={
+              log.isFetchNextPageError ? (
+                <ErrorPanel title="Earlier changes cannot be shown" error={log.error} onRetry={() => void log.fetchNextPage()} />
+              ) : (
+                entries.length === 0 && <Empty title="No change is recorded" />
+              )
+            }
           />
         )
       )}

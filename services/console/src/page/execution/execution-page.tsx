@@ -34,7 +34,7 @@ export function ExecutionPage() {
   const search = executionSearch.read(route.useSearch());
   const { data, error, refetch } = useQuery(executionQuery(app, key));
   const client = useTableStream(nodeTablePath(key));
-  useReadOnChange(client, key);
+  useReadOnChange(client, key, data?.execution);
   const streamed = useStreamedLook(client);
   const look = data?.row.look ?? streamed;
   const hasErrors = look?.kind === "bad" || look?.kind === "stop";

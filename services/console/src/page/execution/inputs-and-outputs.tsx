@@ -9,7 +9,8 @@ import { Values } from "./values.js";
 /** Inputs and outputs of an execution, all at once. */
 export function InputsAndOutputs({ executionKey, ended }: { readonly executionKey: ExecutionKey; readonly ended: boolean }) {
   const { data, error, refetch } = useQuery(dataQuery(useApp(), executionKey, ended));
-  if (error !== null) return <ErrorPanel title="Inputs and outputs cannot be read" error={error} onRetry={() => void refetch()} />;
+  if (error !== null && data === undefined)
+    return <ErrorPanel title="Inputs and outputs cannot be read" error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return null;
   return (
     <div className={styles.columns}>

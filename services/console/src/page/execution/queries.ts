@@ -2,6 +2,8 @@ import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import type { ExecutionKey } from "../../api/scope.js";
 import type { App } from "../../app/app.js";
+import { isGiven } from "../../format/given.js";
+import { nodePhaseLook } from "../../format/phase.js";
 
 const REFRESH_MS = 3_000;
 
@@ -40,7 +42,7 @@ export function nodeQuery({ api }: Pick<App, "api">, key: ExecutionKey, node: st
   return queryOptions({
     queryKey: ["node", key, node],
     queryFn: ({ signal }) => api.executions.getNode(key, node, signal),
-    staleTime: Infinity,
+    staleTime: ({ state }) => (nodePhaseLook(state.data?.closure?.phase).terminal ? Infinity : REFRESH_MS),
   });
 }
 
@@ -57,6 +59,7 @@ export function nodeDataQuery({ api }: Pick<App, "api">, key: ExecutionKey, node
   return queryOptions({
     queryKey: ["node data", key, node],
     queryFn: ({ signal }) => api.executions.getNodeData(key, node, signal),
-    staleTime: Infinity,
+    // Without outputs it may be of a node that has not ended.
+    staleTime: ({ state }) => (isGiven(state.data?.fullOutputs) ? Infinity : REFRESH_MS),
   });
 }

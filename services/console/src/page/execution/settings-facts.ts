@@ -13,7 +13,7 @@ export function settingsOf({ spec, closure }: ExecutionJson): readonly SettingsG
   const { runAs } = spec?.securityContext ?? {};
   const pairs = (values: Readonly<Record<string, string>> | undefined) => Object.entries(values ?? {});
   const run: SettingsGroup["facts"] = [
-    ["Tasks at once", spec?.maxParallelism ? String(spec.maxParallelism) : "no limit"],
+    ["Tasks at once", spec?.maxParallelism ? String(spec.maxParallelism) : "default"],
     ["Interruptible", yes(spec?.interruptible)],
     ["Overwrites the cache", yes(spec?.overwriteCache)],
     ["Namespace", spec?.metadata?.systemMetadata?.namespace ?? ""],

@@ -16,7 +16,7 @@ import { executionColumns } from "../../execution-list/columns.js";
 import styles from "./executions-page.module.css";
 import { Filters } from "./filters.js";
 import { mergeRows } from "./merge-rows.js";
-import { executionsQuery, newestQuery } from "./queries.js";
+import { executionsQuery, newestQuery, openRowsQuery } from "./queries.js";
 import { Views } from "./views.js";
 
 const route = getRouteApi("/projects/$project/domains/$domain/executions");
@@ -35,6 +35,11 @@ export function ExecutionsPage() {
     ...newestQuery(app, scope, search),
     enabled: first !== undefined,
     ...(first && { initialData: first.rows.slice(0, 30), initialDataUpdatedAt: list.dataUpdatedAt }),
+  });
+  useQuery({
+    ...openRowsQuery(app, scope, search),
+    enabled: first !== undefined,
+    ...(first && { initialData: first.rows.length, initialDataUpdatedAt: list.dataUpdatedAt }),
   });
   const merged = mergeRows(list.data?.pages.map((page) => page.rows) ?? [], search.order === "newest" ? (newest.data ?? []) : []);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -77,7 +82,7 @@ export function ExecutionsPage() {
             {fresh === 30 ? "30 or more new executions" : `${fresh} new ${fresh === 1 ? "execution" : "executions"}`} · show
           </button>
         )}
-        {list.isError ? (
+        {list.isError && list.data === undefined ? (
           <ErrorPanel title="The executions cannot be listed" error={list.error} onRetry={() => void list.refetch()} />
         ) : list.data !== undefined && rows.length === 0 ? (
           <Empty title="No execution matches">
@@ -93,7 +98,12 @@ export function ExecutionsPage() {
             isSelected={({ key }) => selected.has(key.name)}
             current={current}
             total={list.hasNextPage ? -1 : undefined}
-            onEndInSight={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+            onEndInSight={() => list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError && void list.fetchNextPage()}
+            end={
+              list.isFetchNextPageError && (
+                <ErrorPanel title="Older executions cannot be listed" error={list.error} onRetry={() => void list.fetchNextPage()} />
+              )
+            }
           />
         )}
       </div>

@@ -1,13 +1,17 @@
 import type { ExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
-import { executionsPage, newestPage } from "../../api/list-pages.js";
+import { executionsPage, namedPage, newestPage } from "../../api/list-pages.js";
 import type { Scope } from "../../api/scope.js";
 import type { ExecutionsSearch } from "../../route/executions-search.js";
 import type { App } from "../../app/app.js";
+import { openNames, replaceRows } from "./merge-rows.js";
 
 /** Interval at which the page looks for new executions. */
 const REFRESH_MS = 10_000;
+
+/** Maximum of rows whose state is read again at once. */
+const MAX_OPEN = 100;
 
 const rowsOf = ({ executions = [], token = "" }: ExecutionListJson) => ({ rows: executions.map(executionRow), token });
 
@@ -21,7 +25,7 @@ export function executionsQuery({ api, clock }: Pick<App, "api" | "clock">, scop
       return rowsOf(await api.executions.list(scope, page, signal));
     },
     getNextPageParam: ({ token }) => (token === "" ? undefined : token),
-    // The query of the newest tells of changes: pages are read once.
+    // Other queries tell of changes: pages are read once.
     staleTime: Infinity,
     gcTime: 60_000,
   });
@@ -32,6 +36,31 @@ export function newestQuery({ api, clock }: Pick<App, "api" | "clock">, scope: S
   return queryOptions({
     queryKey: ["newest executions", scope, search],
     queryFn: async ({ signal }) => rowsOf(await api.executions.list(scope, newestPage(search, clock.now()), signal)).rows,
+    refetchInterval: REFRESH_MS,
+    staleTime: REFRESH_MS,
+  });
+}
+
+/**
+ * Reads the rows of the list that have not ended again and again, whatever its order, and puts their
+ * state into it. A filter by phase would leave those out that end. Resolves to their number.
+ */
+export function openRowsQuery({ api }: Pick<App, "api">, scope: Scope, search: ExecutionsSearch) {
+  return queryOptions({
+    queryKey: ["open executions", scope, search],
+    queryFn: async ({ signal, client }) => {
+      const listKey = ["executions", scope, search];
+      type List = InfiniteData<ReturnType<typeof rowsOf>, string>;
+      const pages = client.getQueryData<List>(listKey)?.pages ?? [];
+      const names = openNames(
+        pages.map(({ rows }) => rows),
+        MAX_OPEN,
+      );
+      if (names.length === 0) return 0;
+      const { rows } = rowsOf(await api.executions.list(scope, namedPage(names), signal));
+      client.setQueryData<List>(listKey, (list) => list && { ...list, pages: replaceRows(list.pages, rows) });
+      return names.length;
+    },
     refetchInterval: REFRESH_MS,
     staleTime: REFRESH_MS,
   });

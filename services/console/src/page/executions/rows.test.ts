@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { executionRow } from "../../api/execution-row.js";
 import { type BulkResult, runBulk } from "./bulk.js";
-import { mergeRows } from "./merge-rows.js";
+import { mergeRows, openNames, replaceRows } from "./merge-rows.js";
 
 const row = (name: string, phase: "RUNNING" | "SUCCEEDED" = "RUNNING") => executionRow({ id: { name }, closure: { phase } });
 
@@ -12,6 +12,21 @@ test("new executions are counted, and rows change in their place", () => {
     ["a", "RUNNING"],
   ]);
   expect(merged.fresh).toBe(2);
+});
+
+test("a row that has ended is not taken back by an answer that was read before", () => {
+  expect(mergeRows([[row("a", "SUCCEEDED")]], [row("a")]).rows.map(({ phase }) => phase)).toEqual(["SUCCEEDED"]);
+});
+
+test("rows that have not ended are read again, whichever filter the list has", () => {
+  const pages = [{ rows: [row("c"), row("b", "SUCCEEDED")] }, { rows: [row("a"), row("c")] }];
+  const rows = pages.map((page) => page.rows);
+  expect([openNames(rows, 10), openNames(rows, 1)]).toEqual([["c", "a"], ["c"]]);
+  const replaced = replaceRows(pages, [row("a", "SUCCEEDED"), row("b")]);
+  expect(replaced.map((page) => page.rows.map(({ phase }) => phase))).toEqual([
+    ["RUNNING", "SUCCEEDED"],
+    ["SUCCEEDED", "RUNNING"],
+  ]);
 });
 
 test("an act on several has a result for each, and a failure does not stop the others", async () => {

@@ -29,7 +29,7 @@ export function LaunchPlanPage() {
   const versions = useQuery(planVersionsQuery(app, scope, name));
   usePageTitle(name);
   const error = versions.error ?? runs.error;
-  if (error !== null)
+  if (error !== null && versions.data === undefined)
     return <ErrorPanel title={`The launch plan ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const plan = versions.data?.find(isActive) ?? versions.data?.[0];
   const workflow = plan?.spec?.workflowId?.name;

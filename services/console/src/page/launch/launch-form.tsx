@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { LiteralJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionRow } from "../../api/execution-row.js";
 import type { Scope } from "../../api/scope.js";
 import { useApp, useNow, usePreferences } from "../../app/app.js";
@@ -21,8 +20,7 @@ import { LaunchChecks } from "./launch-checks.js";
 import { LaunchHeader } from "./launch-header.js";
 import styles from "./launch-page.module.css";
 import { buildRequest } from "./launch-request.js";
-import { startState } from "./launch-state.js";
-import type { Settings } from "./settings.js";
+import { type LaunchSource, startState } from "./launch-state.js";
 import { SettingsForm } from "./settings-form.js";
 import type { LaunchTarget } from "./target.js";
 import { useLaunchState } from "./use-launch-state.js";
@@ -33,7 +31,7 @@ interface LaunchFormProps {
   readonly scope: Scope;
   readonly search: LaunchSearch;
   readonly target: LaunchTarget;
-  readonly source: { readonly inputs: Readonly<Record<string, LiteralJson>>; readonly settings: Settings } | undefined;
+  readonly source: LaunchSource | undefined;
   readonly runs: readonly ExecutionRow[];
 }
 
@@ -78,6 +76,7 @@ export function LaunchForm({ scope, search, target, source, runs }: LaunchFormPr
         zone,
         nowMs,
         upload,
+        uploads,
         onUpload: (path, isRunning) => setUploads((now) => new Set(isRunning ? [...now, path] : [...now].filter((each) => each !== path))),
       }}
     >

@@ -15,7 +15,7 @@ export function LaunchPage() {
   const address = launchSearch.read(route.useSearch());
   const { search, target, isMissing, source, isReady, runs, error } = useTarget(scope, address);
   usePageTitle(target === undefined ? "Launch" : `Launch ${target.id.name}`);
-  if (error !== null || isMissing || target === undefined || !isReady)
+  if (target === undefined || !isReady)
     return (
       <div className={styles.missing}>
         <h1>Launch</h1>

@@ -26,7 +26,7 @@ export function buildRequest(scope: Scope, target: LaunchTarget, state: LaunchSt
     const literal = toLiteral(input.type, value, input.name, problems);
     return literal === undefined ? [] : [{ input, literal }];
   });
-  const spec = settingsSpec(state.settings, problems);
+  const spec = settingsSpec(state.settings, state.kept, problems);
   const { project, domain } = scope;
   const request: ExecutionCreateRequestJson = {
     project,

@@ -2,27 +2,32 @@ import type { LiteralJson } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { fromLiteral } from "../../literal/convert/from-literal.js";
 import { startInput } from "../../literal/convert/start-value.js";
 import type { FormValue } from "../../literal/form-value.js";
-import { NO_SETTINGS, type Settings } from "./settings.js";
+import { type KeptSpec, NO_SETTINGS, type Settings } from "./settings.js";
 import type { LaunchTarget } from "./target.js";
+
+/** Values with which a form begins when an execution is launched again. */
+export interface LaunchSource {
+  readonly inputs: Readonly<Record<string, LiteralJson>>;
+  readonly settings: Settings;
+  readonly kept: KeptSpec;
+}
 
 /** Entered values and settings. An input without a value is missing. */
 export interface LaunchState {
   readonly values: Readonly<Record<string, FormValue>>;
   readonly settings: Settings;
+  /** Not shown, and so no part of a draft, which an address may hold. */
+  readonly kept: KeptSpec;
 }
 
 /** Values with which a form begins: those of an execution, else the defaults. */
-export function startState(
-  target: LaunchTarget,
-  zone: string,
-  from?: { readonly inputs: Readonly<Record<string, LiteralJson>>; readonly settings: Settings },
-): LaunchState {
+export function startState(target: LaunchTarget, zone: string, from?: LaunchSource): LaunchState {
   const entries = target.inputs.flatMap(({ name, type, fallback, required }) => {
     const literal = from?.inputs[name] ?? fallback;
     const value = literal === undefined ? (required ? startInput(type, zone) : undefined) : fromLiteral(type, literal, zone);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { values: Object.fromEntries(entries), settings: from?.settings ?? NO_SETTINGS };
+  return { values: Object.fromEntries(entries), settings: from?.settings ?? NO_SETTINGS, kept: from?.kept ?? {} };
 }
 
 /** Differences from the values with which the form began. */
@@ -64,6 +69,7 @@ export function applyDraft(start: LaunchState, text: string): LaunchState {
   return {
     values: { ...Object.fromEntries(kept), ...(isRecord(draft.i) ? draft.i : {}) },
     settings: readSettings(start.settings, draft.s),
+    kept: start.kept,
   };
 }
 

@@ -7,7 +7,7 @@ import { launchSearch } from "../../route/launch-search.js";
 import { createDraftStore } from "./draft-store.js";
 import { buildRequest } from "./launch-request.js";
 import { applyDraft, encodeDraft, startState } from "./launch-state.js";
-import { NO_SETTINGS, settingsFrom, settingsSpec } from "./settings.js";
+import { keptFrom, NO_SETTINGS, settingsFrom, settingsSpec } from "./settings.js";
 import { type LaunchTarget, planTarget, taskTarget } from "./target.js";
 
 const scope = { project: "p", domain: "d" };
@@ -59,7 +59,7 @@ describe("the launch plan", () => {
 test("a form begins with the defaults, or with the values of an execution", () => {
   expect(startState(target(), "UTC").values).toEqual({ note: "as ever" });
   const inputs = { count: { scalar: { primitive: { integer: "5" } } }, note: text("other") };
-  expect(startState(target(), "UTC", { inputs, settings: NO_SETTINGS }).values).toEqual({ note: "other", count: "5" });
+  expect(startState(target(), "UTC", { inputs, settings: NO_SETTINGS, kept: {} }).values).toEqual({ note: "other", count: "5" });
 });
 
 test("defaults are not sent; inputs without a value are problems", () => {
@@ -79,7 +79,7 @@ test("defaults are not sent; inputs without a value are problems", () => {
 
 test("a draft holds what differs from the start, and a malformed one nothing", () => {
   const start = startState(target(), "UTC");
-  const state = { values: { count: "x" }, settings: { ...start.settings, name: "mine", labels: [{ key: "a", value: "b" }] } };
+  const state = { values: { count: "x" }, settings: { ...start.settings, name: "mine", labels: [{ key: "a", value: "b" }] }, kept: {} };
   const draft = encodeDraft(state, start);
   expect(JSON.parse(draft)).toEqual({ i: { count: "x" }, c: ["note"], s: { name: "mine", labels: [{ key: "a", value: "b" }] } });
   expect(applyDraft(start, draft)).toEqual(state);
@@ -111,7 +111,33 @@ test("settings are those of the execution that is launched again", () => {
     securityContext: { runAs: { k8sServiceAccount: "sa" } },
     executionClusterLabel: { value: "gpu" },
   };
-  expect(settingsSpec(settingsFrom(spec), [])).toEqual(spec);
+  expect(settingsSpec(settingsFrom(spec), keptFrom(spec), [])).toEqual(spec);
+});
+
+test("an execution that is launched again keeps what the form does not show, but not the identity of its caller", () => {
+  const spec = {
+    disableAll: true,
+    clusterAssignment: { clusterPoolName: "gpu" },
+    qualityOfService: { tier: "HIGH" as const },
+    authRole: null as never,
+    securityContext: {
+      runAs: { iamRole: "old", k8sServiceAccount: "", executionIdentity: "ann", oauth2Client: { clientId: "c" } },
+      secrets: [{ group: "g", key: "k" }],
+      tokens: [],
+    },
+  };
+  const settings = { ...settingsFrom(spec), iamRole: "", serviceAccount: "sa" };
+  expect(settingsSpec(settings, keptFrom(spec), [])).toEqual({
+    disableAll: true,
+    clusterAssignment: { clusterPoolName: "gpu" },
+    qualityOfService: { tier: "HIGH" },
+    securityContext: { runAs: { k8sServiceAccount: "sa", oauth2Client: { clientId: "c" } }, secrets: [{ group: "g", key: "k" }] },
+  });
+});
+
+test("a draft of an address cannot set what the form does not show", () => {
+  const start = startState(target(), "UTC");
+  expect(applyDraft(start, JSON.stringify({ s: { kept: { disableAll: true } }, kept: { disableAll: true } }))).toEqual(start);
 });
 
 test("each setting has its rule", () => {
@@ -122,6 +148,7 @@ test("each setting has its rule", () => {
   const problems: { path: string }[] = [];
   settingsSpec(
     { ...NO_SETTINGS, name: "Not-lower", maxParallelism: "-1", outputPrefix: "here", labels: pairs, annotations: [{ key: "", value: "" }] },
+    {},
     problems as never,
   );
   expect(problems.map(({ path }) => path)).toEqual([

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ExecutionKey } from "../../api/scope.js";
 import type { App } from "../../app/app.js";
-import { settingsFrom } from "./settings.js";
+import { keptFrom, settingsFrom } from "./settings.js";
 
 /** Inputs and settings of an execution, with which a form begins. */
 export function sourceQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
@@ -9,7 +9,8 @@ export function sourceQuery({ api }: Pick<App, "api">, key: ExecutionKey) {
     queryKey: ["launch source", key],
     queryFn: async ({ signal }) => {
       const [execution, data] = await Promise.all([api.executions.get(key, signal), api.executions.getData(key, signal)]);
-      return { launched: execution.spec?.launchPlan, inputs: data.fullInputs?.literals ?? {}, settings: settingsFrom(execution.spec) };
+      const { spec } = execution;
+      return { launched: spec?.launchPlan, inputs: data.fullInputs?.literals ?? {}, settings: settingsFrom(spec), kept: keptFrom(spec) };
     },
     staleTime: Infinity,
   });

@@ -61,18 +61,61 @@ export function settingsFrom(spec: ExecutionSpecJson | undefined): Settings {
   };
 }
 
+/** Parts of a specification that the form does not show; an execution launched again keeps them. */
+export type KeptSpec = Pick<
+  ExecutionSpecJson,
+  "notifications" | "disableAll" | "securityContext" | "authRole" | "qualityOfService" | "clusterAssignment" | "executionEnvAssignments"
+>;
+
+/** Returns the parts of a specification that {@link settingsFrom} leaves out. */
+export function keptFrom(spec: ExecutionSpecJson | undefined): KeptSpec {
+  const { notifications, disableAll, securityContext, authRole, qualityOfService, clusterAssignment, executionEnvAssignments } = spec ?? {};
+  return givenFields({
+    notifications,
+    disableAll,
+    securityContext,
+    authRole,
+    qualityOfService,
+    clusterAssignment,
+    executionEnvAssignments,
+  });
+}
+
+function givenFields<Fields extends object>(fields: Fields): Fields {
+  const given = Object.entries(fields).filter(
+    ([, value]) => isGiven(value) && value !== "" && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(given) as Fields;
+}
+
+/** Context of a launch: the identities that are entered, and what else the earlier execution had. */
+function securityContextOf({ serviceAccount, iamRole }: Settings, kept: KeptSpec): ExecutionSpecJson["securityContext"] {
+  const { runAs, ...rest } = kept.securityContext ?? {};
+  // The execution runs as its caller.
+  const { k8sServiceAccount, iamRole: earlierRole, executionIdentity, ...others } = runAs ?? {};
+  const identity = givenFields({ ...others, k8sServiceAccount: serviceAccount, iamRole });
+  const context = { ...givenFields(rest), ...(Object.keys(identity).length > 0 && { runAs: identity }) };
+  return Object.keys(context).length > 0 ? context : undefined;
+}
+
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/\S/i;
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Returns the part of a specification that the settings make. Adds the rules that they break. */
-export function settingsSpec(settings: Settings, problems: Problem[]): Omit<ExecutionSpecJson, "launchPlan"> {
-  const { maxParallelism, interruptible, cache, serviceAccount, iamRole, outputPrefix, clusterLabel } = settings;
+/**
+ * Returns the part of a specification that the settings, and the kept parts of an earlier one, make.
+ * Adds the rules that they break.
+ */
+export function settingsSpec(settings: Settings, kept: KeptSpec, problems: Problem[]): Omit<ExecutionSpecJson, "launchPlan"> {
+  const { maxParallelism, interruptible, cache, outputPrefix, clusterLabel } = settings;
+  const { securityContext: _, ...otherKept } = kept;
+  const securityContext = securityContextOf(settings, kept);
   for (const [path, text] of Object.entries(brokenRules(settings)))
     if (text !== undefined) problems.push({ path: `settings.${path}`, text });
   const values = (pairs: readonly Pair[]) => Object.fromEntries(pairs.map(({ key, value }) => [key, value]));
   const tags = tagsOf(settings);
   return {
+    ...otherKept,
     ...(maxParallelism !== "" && { maxParallelism: Number(maxParallelism) }),
     ...(interruptible !== "" && { interruptible: interruptible === "yes" }),
     ...(cache === "overwrite" && { overwriteCache: true }),
@@ -80,11 +123,7 @@ export function settingsSpec(settings: Settings, problems: Problem[]): Omit<Exec
     ...(settings.annotations.length > 0 && { annotations: { values: values(settings.annotations) } }),
     ...(settings.environment.length > 0 && { envs: { values: [...settings.environment] } }),
     ...(tags.length > 0 && { tags: [...tags] }),
-    ...((serviceAccount !== "" || iamRole !== "") && {
-      securityContext: {
-        runAs: { ...(serviceAccount !== "" && { k8sServiceAccount: serviceAccount }), ...(iamRole !== "" && { iamRole }) },
-      },
-    }),
+    ...(securityContext !== undefined && { securityContext }),
     ...(outputPrefix !== "" && { rawOutputDataConfig: { outputLocationPrefix: outputPrefix } }),
     ...(clusterLabel !== "" && { executionClusterLabel: { value: clusterLabel } }),
   };
@@ -102,7 +141,8 @@ function brokenRules(settings: Settings): Readonly<Record<string, string | undef
   const parallelism = Number(maxParallelism);
   return {
     name: name === "" || NAME.test(name) ? undefined : "Write lower-case letters, digits and hyphens, at most 63, beginning with a letter.",
-    maxParallelism: /^\d*$/.test(maxParallelism) && parallelism <= MAX_INT32 ? undefined : "Write a whole number; 0 for no limit.",
+    maxParallelism:
+      /^\d*$/.test(maxParallelism) && parallelism <= MAX_INT32 ? undefined : "Write a whole number; 0 is as the launch plan says.",
     outputPrefix:
       outputPrefix === "" || ADDRESS.test(outputPrefix) ? undefined : "Write an address with its scheme, such as s3://bucket/folder.",
     labels: pairProblem(settings.labels),

@@ -15,6 +15,9 @@ export function namedEntity(
   return search.launchPlan === "" ? undefined : { kind: "launch_plan", name: search.launchPlan };
 }
 
+/** Another version while a form is open would begin the form anew. */
+const READ_ONCE = { staleTime: Infinity, refetchOnMount: "always", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+
 /** Reads what is launched, the execution with whose values the form begins, and the latest runs. */
 export function useTarget(scope: Scope, address: LaunchSearch) {
   const app = useApp();
@@ -22,9 +25,12 @@ export function useTarget(scope: Scope, address: LaunchSearch) {
   const search = namedEntity(address) === undefined ? withSource(address, source.data?.launched) : address;
   const entity = namedEntity(search);
   const name = entity?.name ?? "";
-  const workflowPlans = useQuery({ ...workflowPlansQuery(app, scope, name), enabled: entity?.kind === "workflow" });
-  const plans = useQuery({ ...planVersionsQuery(app, scope, name), enabled: entity?.kind === "launch_plan" });
-  const tasks = useQuery({ ...taskVersionsQuery(app, scope, name), enabled: entity?.kind === "task" });
+  // What an execution ran may be registered in another project.
+  const { project = scope.project, domain = scope.domain } = (namedEntity(address) === undefined && source.data?.launched) || {};
+  const place = { project, domain };
+  const workflowPlans = useQuery({ ...workflowPlansQuery(app, place, name), ...READ_ONCE, enabled: entity?.kind === "workflow" });
+  const plans = useQuery({ ...planVersionsQuery(app, place, name), ...READ_ONCE, enabled: entity?.kind === "launch_plan" });
+  const tasks = useQuery({ ...taskVersionsQuery(app, place, name), ...READ_ONCE, enabled: entity?.kind === "task" });
   const runs = useQuery({ ...runsQuery(app, scope, entity && { kind: entity.kind, name }), enabled: entity !== undefined });
   const found = plans.data ?? workflowPlans.data;
   const target = tasks.data !== undefined ? taskTarget(tasks.data, search) : found && planTarget(found, search);

@@ -32,6 +32,11 @@ test("a value is shown without the fields that are not set", () => {
   });
 });
 
+test("a value keeps settings that are false and entries of maps that are empty", () => {
+  const value = { interruptible: false, maxParallelism: 10, labels: { values: { team: "" } }, attributes: { quota: "" } };
+  expect(withoutEmpty({ ...value, overwriteCache: false })).toEqual(value);
+});
+
 test("attributes of a project, a domain and a workflow can be changed where they are", () => {
   const scope = { project: "p", domain: "d" };
   const place = { domain: "d", workflow: "", launchPlan: "" };

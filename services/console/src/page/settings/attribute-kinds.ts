@@ -73,15 +73,21 @@ export function attributeRows(configurations: readonly MatchableAttributesConfig
   });
 }
 
+/** Fields in which false is a setting: null is none. */
+const OPTIONAL_BOOLEANS: ReadonlySet<string> = new Set(["interruptible"]);
+/** Fields with maps, whose entries are given, also those with an empty text. */
+const MAPS: ReadonlySet<string> = new Set(["attributes", "values"]);
+
 /** Returns a message in its JSON form without fields that have no value. */
-export function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmpty);
+export function withoutEmpty(value: unknown, isMap = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutEmpty(item));
   if (typeof value !== "object" || value === null) return value;
-  const given = Object.entries(value).filter(([, field]) => !isEmpty(field));
-  return Object.fromEntries(given.map(([name, field]) => [name, withoutEmpty(field)]));
+  const given = Object.entries(value).filter(([name, field]) => isMap || !isEmpty(name, field));
+  return Object.fromEntries(given.map(([name, field]) => [name, withoutEmpty(field, MAPS.has(name))]));
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmpty(name: string, value: unknown): boolean {
+  if (value === false && OPTIONAL_BOOLEANS.has(name)) return false;
   return value === null || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
 }
 

@@ -27,7 +27,7 @@ export function TaskPage() {
   const versions = useQuery(taskVersionsQuery(app, scope, name));
   usePageTitle(name);
   const error = versions.error ?? runs.error;
-  if (error !== null)
+  if (error !== null && versions.data === undefined)
     return <ErrorPanel title={`The task ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const template = versions.data?.[0]?.closure?.compiledTask?.template;
   const rows = versions.data?.map(

@@ -1,3 +1,4 @@
+import { RestError } from "@flyte-ts/client/browser";
 import { pathOf } from "@flyte-ts/client/browser";
 import type { Scope } from "../../api/scope.js";
 import { ErrorPanel } from "../../control/error-panel.js";
@@ -24,6 +25,9 @@ export function WorkflowGraph({ scope: { project, domain }, name, version }: Wor
 function StaticGraph({ graph }: { readonly graph: GraphClient }) {
   const colours = useGraphColours();
   const failure = useStore(graph.failure);
-  if (failure !== undefined) return <ErrorPanel title="The graph cannot be shown" error={new Error(failure.message)} />;
+  if (failure !== undefined)
+    return (
+      <ErrorPanel title="The graph cannot be shown" error={new RestError(failure.code, failure.message, 0)} onRetry={() => graph.retry()} />
+    );
   return <Graph client={graph} colours={colours} selected={undefined} nowMs={0} durationText={formatDuration} onSelect={() => undefined} />;
 }

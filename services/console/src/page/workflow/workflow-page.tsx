@@ -33,7 +33,7 @@ export function WorkflowPage() {
   const plans = useQuery(workflowPlansQuery(app, scope, name));
   usePageTitle(name);
   const error = versions.error ?? runs.error ?? plans.error;
-  if (error !== null)
+  if (error !== null && versions.data === undefined)
     return <ErrorPanel title={`The workflow ${name} cannot be shown`} isPage error={error} onRetry={() => void versions.refetch()} />;
   const rows = versions.data?.map(
     ({ id, closure, shortDescription = "" }): VersionRow => ({

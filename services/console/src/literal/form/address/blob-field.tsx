@@ -24,6 +24,11 @@ export function BlobField({ type, value, path, label, placeholder, onChange }: V
   const [failure, setFailure] = useState("");
   useEffect(() => () => running.current?.abort(), []);
   const { address, format } = isAddress(value) ? value : { address: "", format: type.format };
+  // The form changes while an upload runs: its end must not bring back an earlier form.
+  const latest = useRef({ onChange, format });
+  useEffect(() => {
+    latest.current = { onChange, format };
+  });
   const send = async (files: readonly File[]): Promise<void> => {
     if (upload === undefined || files.length === 0) return;
     running.current?.abort();
@@ -35,7 +40,8 @@ export function BlobField({ type, value, path, label, placeholder, onChange }: V
     setState({ name, bytes, share: 0 });
     onUpload?.(path, true);
     try {
-      onChange({ address: await upload(files, (share) => setState({ name, bytes, share }), controller.signal), format });
+      const uploaded = await upload(files, (share) => setState({ name, bytes, share }), controller.signal);
+      latest.current.onChange({ address: uploaded, format: latest.current.format });
     } catch (error) {
       if (!controller.signal.aborted) setFailure(error instanceof Error ? error.message : String(error));
     } finally {

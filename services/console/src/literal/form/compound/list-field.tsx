@@ -3,7 +3,7 @@ import { Button, IconButton } from "../../../control/button.js";
 import { startValue } from "../../convert/start-value.js";
 import { type FormValue, isList } from "../../form-value.js";
 import type { FieldType } from "../../type/field-type.js";
-import { type ValueProps } from "../field-context.js";
+import { useHasUpload, type ValueProps } from "../field-context.js";
 import { Note } from "../field-row.js";
 import { ValueField } from "../value-field.js";
 import styles from "./compound.module.css";
@@ -12,6 +12,7 @@ import { PasteBox } from "./paste-box.js";
 /** List whose items are added, removed, moved and pasted. */
 export function ListField({ type, value, path, label, base, onChange }: ValueProps<Extract<FieldType, { kind: "list" }>>) {
   const [isPasting, setPasting] = useState(false);
+  const hasUpload = useHasUpload(path);
   const items = isList(value) ? value.items : [];
   const change = (next: readonly FormValue[]): void => onChange({ items: next });
   const moveUp = (index: number): void => {
@@ -34,15 +35,20 @@ export function ListField({ type, value, path, label, base, onChange }: ValuePro
             />
             <Note path={`${path}.${index}`} />
           </div>
-          {index > 0 && <IconButton icon="up" label={`Move ${label} ${index} up`} onClick={() => moveUp(index)} />}
-          <IconButton icon="close" label={`Remove ${label} ${index}`} onClick={() => change(items.toSpliced(index, 1))} />
+          {index > 0 && <IconButton icon="up" label={`Move ${label} ${index} up`} disabled={hasUpload} onClick={() => moveUp(index)} />}
+          <IconButton
+            icon="close"
+            label={`Remove ${label} ${index}`}
+            disabled={hasUpload}
+            onClick={() => change(items.toSpliced(index, 1))}
+          />
         </div>
       ))}
       <div className={styles.buttons}>
         <Button small icon="plus" onClick={() => change([...items, startValue(type.item)])}>
           Add
         </Button>
-        <Button small kind="quiet" aria-expanded={isPasting} onClick={() => setPasting(!isPasting)}>
+        <Button small kind="quiet" aria-expanded={isPasting} disabled={hasUpload} onClick={() => setPasting(!isPasting)}>
           Paste a list
         </Button>
       </div>

@@ -2,7 +2,7 @@ import { Button, IconButton } from "../../../control/button.js";
 import { startValue } from "../../convert/start-value.js";
 import { isMap, type MapValue } from "../../form-value.js";
 import type { FieldType } from "../../type/field-type.js";
-import { useControlProps, type ValueProps } from "../field-context.js";
+import { useControlProps, useHasUpload, type ValueProps } from "../field-context.js";
 import { Note } from "../field-row.js";
 import inputStyles from "../input.module.css";
 import { ValueField } from "../value-field.js";
@@ -12,6 +12,7 @@ type Entry = MapValue["entries"][number];
 
 /** Map from texts to values. */
 export function MapField({ type, value, path, label, onChange }: ValueProps<Extract<FieldType, { kind: "map" }>>) {
+  const hasUpload = useHasUpload(path);
   const entries = isMap(value) ? value.entries : [];
   const change = (next: readonly Entry[]): void => onChange({ entries: next });
   return (
@@ -37,7 +38,12 @@ export function MapField({ type, value, path, label, onChange }: ValueProps<Extr
             />
             <Note path={`${path}.${index}`} />
           </div>
-          <IconButton icon="close" label={`Remove ${label} ${entry.key}`} onClick={() => change(entries.toSpliced(index, 1))} />
+          <IconButton
+            icon="close"
+            label={`Remove ${label} ${entry.key}`}
+            disabled={hasUpload}
+            onClick={() => change(entries.toSpliced(index, 1))}
+          />
         </div>
       ))}
       <Button small icon="plus" onClick={() => change([...entries, { key: "", value: startValue(type.value) }])}>

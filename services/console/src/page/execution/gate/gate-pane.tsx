@@ -29,7 +29,8 @@ export function GatePane({ executionKey: key, specNodeId }: GatePaneProps) {
   const hasOpen = signals.data?.some(({ value }) => value === undefined || value === null) === true;
   const workflow = useQuery({ ...workflowQuery(app, id ?? {}), enabled: id !== undefined && hasOpen });
   const error = signals.error ?? workflow.error;
-  if (error !== null) return <ErrorPanel title="The node's question cannot be read" error={error} onRetry={() => void signals.refetch()} />;
+  if (error !== null && (signals.data === undefined || (hasOpen && workflow.data === undefined)))
+    return <ErrorPanel title="The node's question cannot be read" error={error} onRetry={() => void signals.refetch()} />;
   if (signals.data === undefined || workflow.data === undefined) return null;
   return openGates(workflow.data, specNodeId, signals.data).map((gate) => <Question key={gate.signalId} executionKey={key} gate={gate} />);
 }

@@ -1,3 +1,4 @@
+import { RestError } from "@flyte-ts/client/browser";
 import { useEffect } from "react";
 import { ErrorPanel } from "../../../control/error-panel.js";
 import { formatDuration } from "../../../format/duration.js";
@@ -36,11 +37,16 @@ export function GraphView({ client, graph, selected, onSelect }: GraphViewProps)
   }, [hasScene]);
   useEffect(() => client.follow(graph.setNodes), [client, graph]);
   if (failure !== undefined && failure.node === "")
-    return <ErrorPanel title="The graph cannot be shown" error={new Error(failure.message)} onRetry={() => graph.retry()} />;
+    return (
+      <ErrorPanel title="The graph cannot be shown" error={new RestError(failure.code, failure.message, 0)} onRetry={() => graph.retry()} />
+    );
   return (
     <>
       {failure !== undefined && (
-        <ErrorPanel title={`The graph that the node ${failure.node} has made cannot be shown`} error={new Error(failure.message)} />
+        <ErrorPanel
+          title={`The graph that the node ${failure.node} has made cannot be shown`}
+          error={new RestError(failure.code, failure.message, 0)}
+        />
       )}
       <Graph client={graph} colours={colours} selected={selected} nowMs={nowMs} durationText={formatDuration} onSelect={onSelect} />
     </>

@@ -23,7 +23,7 @@ import styles from "./node-pane.module.css";
 import { attemptsQuery, nodeDataQuery, nodeQuery } from "../queries.js";
 import { Values } from "../values.js";
 import { LaunchedExecution } from "./launched-execution.js";
-import { useNodeChanges } from "./use-node-changes.js";
+import { useNodeChanges, useNodeEnd } from "./use-node-changes.js";
 
 /** Question of a gate, whose code is loaded when a node may be one. */
 const GatePane = lazy(() => import("../gate/gate-pane.js").then(({ GatePane: component }) => ({ default: component })));
@@ -37,6 +37,9 @@ interface NodePaneProps {
   onChange(next: Partial<ExecutionSearch>): void;
 }
 
+/** The state of a node that has not ended is read again this often, ms. */
+const REFRESH_MS = 5_000;
+
 const DETAILS = { id: "", title: "Details" } as const;
 const ITEMS = { id: "items", title: "Items" } as const;
 const LOG = { id: "log", title: "Log" } as const;
@@ -46,12 +49,17 @@ const DECK = { id: "deck", title: "Deck" } as const;
 export function NodePane({ executionKey, node, version, search, onChange }: NodePaneProps) {
   const app = useApp();
   const { pane } = search;
-  const { data, error, refetch } = useQuery(nodeQuery(app, executionKey, node));
+  // The rows in sight tell changes, and the node may not be among them.
+  const { data, error, refetch } = useQuery({
+    ...nodeQuery(app, executionKey, node),
+    refetchInterval: ({ state }) => (nodePhaseLook(state.data?.closure?.phase).terminal ? false : REFRESH_MS),
+  });
   const isGate = mayBeGate(data);
   // A gate has no attempts; a node is read first, so that its question takes no call more.
   const attempts = useQuery({ ...attemptsQuery(app, executionKey, node), enabled: data !== undefined && !isGate });
   const values = useQuery({ ...nodeDataQuery(app, executionKey, node), enabled: pane === "" });
   useNodeChanges(executionKey, node, version);
+  useNodeEnd(executionKey, node, data && nodePhaseLook(data.closure?.phase).terminal);
   const closure = data?.closure;
   // An array has the items' logs, none of its own.
   const isArray = data?.metadata?.isArray === true;

@@ -1,3 +1,4 @@
+import { RestError } from "@flyte-ts/client/browser";
 import { type ReactNode, useState } from "react";
 import { ErrorPanel } from "../../../control/error-panel.js";
 import { PhaseMark } from "../../../control/phase-mark.js";
@@ -42,7 +43,13 @@ export function TimelineView({ noun, client, titleOf, selected, onSelect }: Time
   const colours = useTokenColours(TIMELINE_TOKENS);
   const failure = useStore(client.failure);
   if (failure !== undefined)
-    return <ErrorPanel title={`The ${noun}s cannot be followed`} error={new Error(failure.message)} onRetry={() => client.retry()} />;
+    return (
+      <ErrorPanel
+        title={`The ${noun}s cannot be followed`}
+        error={new RestError(failure.code, failure.message, 0)}
+        onRetry={() => client.retry()}
+      />
+    );
   return (
     <Timeline
       noun={noun}

@@ -5,15 +5,21 @@ import type { ExecutionKey } from "../../../api/scope.js";
 import type { NodeTableClient } from "../../../node-table/node-table-client.js";
 import { isNewer } from "./newer-state.js";
 
-/** Reads an execution again when the stream of its nodes has a newer state than the page. */
-export function useReadOnChange(client: NodeTableClient | undefined, { project, domain, name }: ExecutionKey): void {
+/**
+ * Reads an execution again when the stream of its nodes has a newer state than the one that was
+ * read. The stream may have reported it before the page or the answer was there.
+ */
+export function useReadOnChange(client: NodeTableClient | undefined, key: ExecutionKey, read: ExecutionJson | undefined): void {
+  const { project, domain, name } = key;
   const queries = useQueryClient();
   useEffect(() => {
-    if (client === undefined) return;
-    const queryKey = ["execution", { project, domain, name }];
-    return client.execution.subscribe(() => {
-      const read = queries.getQueryData<{ readonly execution: ExecutionJson }>(queryKey);
-      if (isNewer(client.execution.get(), read?.execution)) void queries.invalidateQueries({ queryKey });
-    });
-  }, [client, queries, project, domain, name]);
+    if (client === undefined || read === undefined) return;
+    const compare = (): void => {
+      const reported = client.execution.get();
+      if (reported !== undefined && isNewer(reported, read))
+        void queries.invalidateQueries({ queryKey: ["execution", { project, domain, name }] });
+    };
+    compare();
+    return client.execution.subscribe(compare);
+  }, [client, queries, project, domain, name, read]);
 }
