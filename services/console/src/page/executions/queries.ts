@@ -42,8 +42,9 @@ export function newestQuery({ api, clock }: Pick<App, "api" | "clock">, scope: S
 }
 
 /**
- * Reads the rows of the list that have not ended again and again, whatever its order, and puts their
- * state into it. A filter by phase would leave those out that end. Resolves to their number.
+ * Reads the rows of the list that have not ended again and again, in any order of the list, and
+ * puts their state into it. A filter by phase would leave those out that end. Resolves to their
+ * number.
  */
 export function openRowsQuery({ api }: Pick<App, "api">, scope: Scope, search: ExecutionsSearch) {
   return queryOptions({

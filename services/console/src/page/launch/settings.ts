@@ -61,7 +61,7 @@ export function settingsFrom(spec: ExecutionSpecJson | undefined): Settings {
   };
 }
 
-/** Parts of a specification that the form does not show; an execution launched again keeps them. */
+/** Parts of a specification that the form does not show, and that another launch keeps. */
 export type KeptSpec = Pick<
   ExecutionSpecJson,
   "notifications" | "disableAll" | "securityContext" | "authRole" | "qualityOfService" | "clusterAssignment" | "executionEnvAssignments"
@@ -88,7 +88,7 @@ function givenFields<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(given) as Fields;
 }
 
-/** Context of a launch: the identities that are entered, and what else the earlier execution had. */
+/** Context of a launch: the entered identities, and the rest of the earlier execution's. */
 function securityContextOf({ serviceAccount, iamRole }: Settings, kept: KeptSpec): ExecutionSpecJson["securityContext"] {
   const { runAs, ...rest } = kept.securityContext ?? {};
   // The execution runs as its caller.

@@ -25,7 +25,7 @@ export function useTarget(scope: Scope, address: LaunchSearch) {
   const search = namedEntity(address) === undefined ? withSource(address, source.data?.launched) : address;
   const entity = namedEntity(search);
   const name = entity?.name ?? "";
-  // What an execution ran may be registered in another project.
+  // The entity of an execution may be registered in another project.
   const { project = scope.project, domain = scope.domain } = (namedEntity(address) === undefined && source.data?.launched) || {};
   const place = { project, domain };
   const workflowPlans = useQuery({ ...workflowPlansQuery(app, place, name), ...READ_ONCE, enabled: entity?.kind === "workflow" });

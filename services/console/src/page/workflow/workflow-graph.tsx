@@ -1,5 +1,4 @@
-import { RestError } from "@flyte-ts/client/browser";
-import { pathOf } from "@flyte-ts/client/browser";
+import { pathOf, RestError } from "@flyte-ts/client/browser";
 import type { Scope } from "../../api/scope.js";
 import { ErrorPanel } from "../../control/error-panel.js";
 import { formatDuration } from "../../format/duration.js";
