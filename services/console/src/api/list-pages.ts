@@ -1,5 +1,5 @@
 import type { ExecutionsSearch } from "../route/executions-search.js";
-import { executionFilters, term } from "../route/filter-expression.js";
+import { allOf, executionFilters, term } from "../route/filter-expression.js";
 import type { EntityKind } from "./registry-api.js";
 import type { ListQuery } from "./scope.js";
 
@@ -49,6 +49,14 @@ export const namesPage: ListQuery = { limit: NAMES, sortBy: { key: "name", direc
 export const activePlansPage: ListQuery = { limit: MAX_ACTIVE_PLANS };
 /** Versions of an entity, newest first. */
 export const versionsPage: ListQuery = { limit: VERSIONS, sortBy: newestFirst };
+
+export const activeVersionPage: ListQuery = { limit: 1, filters: "eq(state,1)" };
+
+/** One version of a launch plan or task, or of the launch plans of a workflow. */
+export function oneVersionPage({ kind, name }: EntityName, version: string): ListQuery {
+  const ofWorkflow = kind === "workflow" ? term("eq", "workflow.name", name) : undefined;
+  return { ...versionsPage, filters: allOf(ofWorkflow, term("eq", "version", version)) };
+}
 
 /** Launch plans of a workflow in all their versions, newest first. */
 export function workflowPlansPage(workflow: string): ListQuery {

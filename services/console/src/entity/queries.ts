@@ -1,8 +1,17 @@
 import { queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../api/execution-row.js";
-import { activePlansPage, type EntityName, runsPage, versionsPage, workflowPlansPage } from "../api/list-pages.js";
-import type { Scope } from "../api/scope.js";
+import {
+  activePlansPage,
+  activeVersionPage,
+  type EntityName,
+  oneVersionPage,
+  runsPage,
+  versionsPage,
+  workflowPlansPage,
+} from "../api/list-pages.js";
+import type { ListQuery, Scope } from "../api/scope.js";
 import type { App } from "../app/app.js";
+import { isActive } from "./schedule-text.js";
 
 const REFRESH_MS = 15_000;
 
@@ -44,7 +53,13 @@ export function taskVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name:
 export function planVersionsQuery({ api }: Pick<App, "api">, scope: Scope, name: string) {
   return queryOptions({
     queryKey: ["launch plan versions", scope, name],
-    queryFn: async ({ signal }) => (await api.registry.listLaunchPlans(scope, name, versionsPage, signal)).launchPlans ?? [],
+    queryFn: async ({ signal }) => {
+      const list = async (page: ListQuery) => (await api.registry.listLaunchPlans(scope, name, page, signal)).launchPlans ?? [];
+      const versions = await list(versionsPage);
+      // The active version may be older than all that are listed.
+      const isKnown = versions.length < versionsPage.limit || versions.some(isActive);
+      return isKnown ? versions : [...versions, ...(await list(activeVersionPage))];
+    },
   });
 }
 
@@ -54,5 +69,18 @@ export function workflowPlansQuery({ api }: Pick<App, "api">, scope: Scope, work
     queryKey: ["launch plans of a workflow", scope, workflow],
     queryFn: async ({ signal }) =>
       (await api.registry.listLaunchPlans(scope, undefined, workflowPlansPage(workflow), signal)).launchPlans ?? [],
+  });
+}
+
+/** One version of what is launched, which may be older than those that are listed. */
+export function oneVersionQuery({ api: { registry } }: Pick<App, "api">, scope: Scope, entity: EntityName, version: string) {
+  return queryOptions({
+    queryKey: ["one version", scope, entity, version],
+    queryFn: async ({ signal }) => {
+      const page = oneVersionPage(entity, version);
+      if (entity.kind === "task") return { plans: [], tasks: (await registry.listTasks(scope, entity.name, page, signal)).tasks ?? [] };
+      const name = entity.kind === "workflow" ? undefined : entity.name;
+      return { plans: (await registry.listLaunchPlans(scope, name, page, signal)).launchPlans ?? [], tasks: [] };
+    },
   });
 }

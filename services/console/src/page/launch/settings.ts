@@ -103,7 +103,7 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/\S/i;
 const MAX_INT32 = 2 ** 31 - 1;
 
 /**
- * Returns the part of a specification that the settings, and the kept parts of an earlier one, make.
+ * Returns the part of a specification that the settings and the kept parts of an earlier one make.
  * Adds the rules that they break.
  */
 export function settingsSpec(settings: Settings, kept: KeptSpec, problems: Problem[]): Omit<ExecutionSpecJson, "launchPlan"> {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Scope } from "../../api/scope.js";
 import { useApp } from "../../app/app.js";
-import { planVersionsQuery, runsQuery, taskVersionsQuery, workflowPlansQuery } from "../../entity/queries.js";
+import { oneVersionQuery, planVersionsQuery, runsQuery, taskVersionsQuery, workflowPlansQuery } from "../../entity/queries.js";
 import type { LaunchSearch } from "../../route/launch-search.js";
 import { sourceQuery } from "./queries.js";
 import { planTarget, taskTarget } from "./target.js";
@@ -18,6 +18,8 @@ export function namedEntity(
 /** Another version while a form is open would begin the form anew. */
 const READ_ONCE = { staleTime: Infinity, refetchOnMount: "always", refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
+const NONE = { kind: "launch_plan", name: "" } as const;
+
 /** Reads what is launched, the execution with whose values the form begins, and the latest runs. */
 export function useTarget(scope: Scope, address: LaunchSearch) {
   const app = useApp();
@@ -33,8 +35,14 @@ export function useTarget(scope: Scope, address: LaunchSearch) {
   const tasks = useQuery({ ...taskVersionsQuery(app, place, name), ...READ_ONCE, enabled: entity?.kind === "task" });
   const runs = useQuery({ ...runsQuery(app, scope, entity && { kind: entity.kind, name }), enabled: entity !== undefined });
   const found = plans.data ?? workflowPlans.data;
-  const target = tasks.data !== undefined ? taskTarget(tasks.data, search) : found && planTarget(found, search);
-  const isRead = tasks.data !== undefined || found !== undefined;
+  const listed = tasks.data ?? found;
+  const { version } = search;
+  const isOlder = version !== "" && listed !== undefined && listed.every(({ id }) => id?.version !== version);
+  const older = useQuery({ ...oneVersionQuery(app, place, entity ?? NONE, version), ...READ_ONCE, enabled: isOlder });
+  const { plans: olderPlans = [], tasks: olderTasks = [] } = older.data ?? {};
+  const target =
+    tasks.data !== undefined ? taskTarget([...tasks.data, ...olderTasks], search) : found && planTarget([...found, ...olderPlans], search);
+  const isRead = listed !== undefined && (!isOlder || older.data !== undefined);
   return {
     search,
     target,
@@ -42,7 +50,7 @@ export function useTarget(scope: Scope, address: LaunchSearch) {
     source: source.data,
     isReady: target !== undefined && (address.from === "" || source.data !== undefined),
     runs: runs.data ?? [],
-    error: source.error ?? workflowPlans.error ?? plans.error ?? tasks.error,
+    error: source.error ?? workflowPlans.error ?? plans.error ?? tasks.error ?? older.error,
   };
 }
 
