@@ -88,11 +88,14 @@ function givenFields<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(given) as Fields;
 }
 
+/** Fields of an identity that the form, or admin, sets. */
+const ENTERED: ReadonlySet<string> = new Set(["k8sServiceAccount", "iamRole", "executionIdentity"]);
+
 /** Context of a launch: the entered identities, and the rest of the earlier execution's. */
 function securityContextOf({ serviceAccount, iamRole }: Settings, kept: KeptSpec): ExecutionSpecJson["securityContext"] {
   const { runAs, ...rest } = kept.securityContext ?? {};
   // The execution runs as its caller.
-  const { k8sServiceAccount, iamRole: earlierRole, executionIdentity, ...others } = runAs ?? {};
+  const others = Object.fromEntries(Object.entries(runAs ?? {}).filter(([name]) => !ENTERED.has(name)));
   const identity = givenFields({ ...others, k8sServiceAccount: serviceAccount, iamRole });
   const context = { ...givenFields(rest), ...(Object.keys(identity).length > 0 && { runAs: identity }) };
   return Object.keys(context).length > 0 ? context : undefined;
