@@ -43,7 +43,7 @@ const TABLE = {
   "packages/proto-codec": [],
   "packages/bus-contract": [],
   "packages/schedules": ["idl", "domain"],
-  "packages/domain": ["idl"],
+  "packages/domain": ["async", "idl"],
   "packages/workflow-crd": ["idl", "domain", "input-limits"],
   "packages/execution-state": ["idl", "domain", "proto-codec", "workflow-crd"],
   "packages/task-plugin": [
@@ -206,9 +206,14 @@ const PURE = [
     folders: ["packages/schedules/src", "packages/domain/src/duration"],
     packages: ["@flyte-ts/idl", "@flyte-ts/domain/duration", "@bufbuild/protobuf"],
   },
+  {
+    folders: ["packages/domain/src"],
+    // Hashes of node:crypto are pure; the names below exclude its random values.
+    packages: ["@flyte-ts/idl", "@flyte-ts/async/semaphore", "@bufbuild/protobuf", "node:crypto"],
+  },
 ];
 const IMPURE =
-  /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
+  /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick)|random(?:UUID|Bytes|Int))\b|\bnew Date\(\)/;
 
 /** Rooms of the engine below those whose steps change a run. */
 const BELOW_STEPS = [

@@ -1,5 +1,6 @@
-import { type Literal, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { Semaphore } from "@flyte-ts/async/semaphore";
+import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { MAX_NESTING } from "../type/nesting.js";
 
 /** Literals that are read at a time. */
@@ -7,9 +8,14 @@ const CONCURRENCY = 16;
 
 type Read = (uri: string) => Promise<Literal>;
 
-/** Replaces literals that are kept beside a message by their content, in lists and maps too. */
-export function loadOffloaded(literals: LiteralMap, read: Read): Promise<LiteralMap> {
-  return loadMap(literals, limited(read), 0);
+/**
+ * Replaces literals that are kept beside a message by their content, in lists and maps too.
+ *
+ * @param read returns the object at an address: an encoded literal
+ */
+export function loadOffloaded(literals: LiteralMap, read: (uri: string) => Promise<Uint8Array>): Promise<LiteralMap> {
+  const permits = new Semaphore(CONCURRENCY);
+  return loadMap(literals, async (uri) => fromBinary(LiteralSchema, await permits.run(() => read(uri))), 0);
 }
 
 async function loadMap({ literals }: LiteralMap, read: Read, depth: number): Promise<LiteralMap> {
@@ -39,20 +45,3 @@ async function load(literal: Literal, read: Read, depth: number): Promise<Litera
 }
 
 const mayBeOffloaded = (literals: readonly Literal[]): boolean => literals.some(({ value }) => value.case !== "scalar");
-
-function limited(read: Read): Read {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (uri) => {
-    if (running >= CONCURRENCY) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await read(uri);
-    } finally {
-      // The next one takes over the place.
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
-}

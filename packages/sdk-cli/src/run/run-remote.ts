@@ -6,7 +6,7 @@ import type { FlyteClient } from "@flyte-ts/client";
 import { loadOffloaded } from "@flyte-ts/domain/literal";
 import { ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LoadedBundle } from "../bundling/make-bundle.js";
 import type { Project } from "../project/project.js";
 import { RESOURCE_TYPES } from "../register/references.js";
@@ -102,7 +102,7 @@ export async function followExecution(
   if (changes.phase !== WorkflowExecution_Phase.SUCCEEDED) return 1;
   const { fullOutputs } = await client.admin.getExecutionData({ id });
   if (fullOutputs === undefined) return 0;
-  const loaded = await loadOffloaded(fullOutputs, async (uri) => fromBinary(LiteralSchema, await downloaded(client, uri)));
+  const loaded = await loadOffloaded(fullOutputs, (uri) => downloaded(client, uri));
   const outputs = Buffer.from(toBinary(LiteralMapSchema, loaded)).toString("base64");
   for (const line of await bundle.host.call("decode", { module: target.module, export: target.export, outputs })) write(`${line}\n`);
   return 0;

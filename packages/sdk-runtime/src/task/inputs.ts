@@ -1,6 +1,6 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { loadOffloaded } from "@flyte-ts/domain/literal";
-import { type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { elementInputs, type TaskDefinition } from "@flyte-ts/sdk/runtime";
 import type { BlobAccess } from "../blob/blob-access.js";
 import type { RunRequest } from "../run-request.js";
@@ -32,6 +32,6 @@ function withOffloaded(blobs: BlobAccess, literals: LiteralMap): Promise<Literal
   return loadOffloaded(literals, async (uri) => {
     const bytes = await blobs.read(uri, { maxBytes: MAX_INPUT_BYTES });
     if (bytes === undefined) throw new RunFailure(`the value at ${uri} does not exist`);
-    return fromBinary(LiteralSchema, bytes);
+    return bytes;
   });
 }

@@ -7,7 +7,6 @@ import { FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb"
 import { endOf, type ExecutionEnd, hasEnded } from "../api/execution-end.js";
 import type { ExecutionName, Executions } from "../api/executions.js";
 import { jsonOf } from "../api/flyte-api.js";
-import { withOffloaded } from "../api/offloaded-literal.js";
 import { waitForEnd, watchStates } from "../api/watch.js";
 import { decodeOutputs, encodeInputs } from "../codec/interface-values.js";
 import { typeOfLiteralType } from "../codec/literal-type-reader.js";
@@ -61,8 +60,7 @@ export class RemoteExecution implements Execution<unknown> {
   async #outputsAt({ failure }: ExecutionEnd): Promise<unknown> {
     if (failure !== undefined) throw failure;
     const [{ fullOutputs }, declared] = await Promise.all([this.#executions.data(this), this.#interface()]);
-    const files = new ApiFiles(this.#executions.api, this);
-    return decodeOutputs(declared, await withOffloaded(fullOutputs ?? create(LiteralMapSchema), files), files);
+    return decodeOutputs(declared, fullOutputs ?? create(LiteralMapSchema), new ApiFiles(this.#executions.api, this));
   }
 
   abort(cause = "aborted by a program"): Promise<void> {

@@ -1,8 +1,10 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
-import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { create } from "@bufbuild/protobuf";
+import { loadOffloaded } from "@flyte-ts/domain/literal";
+import { type Literal, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Interface, SINGLE_OUTPUT } from "../entity/definition.js";
 import { ValueError } from "../entity/errors.js";
 import type { FileStore } from "../file/file.js";
+import { readAll } from "../file/remote.js";
 import { type AnyType, type Fields, mayBeAbsent } from "../type/type.js";
 import { decodeLiteral } from "./decode.js";
 import { encodeValue } from "./encode.js";
@@ -91,14 +93,9 @@ export function encodeFields(fields: Fields, values: unknown, encoding: Encoding
   });
 }
 
-async function decodeFields(
-  fields: Fields,
-  { literals }: LiteralMap,
-  files: FileStore,
-  direction: Direction,
-): Promise<Record<string, unknown>> {
-  const loaded = await Promise.all(Object.entries(literals).map(async ([name, literal]) => [name, await onLoad(literal, files)] as const));
-  const byName = new Map(loaded);
+async function decodeFields(fields: Fields, values: LiteralMap, files: FileStore, direction: Direction): Promise<Record<string, unknown>> {
+  const { literals } = await loadOffloaded(values, (uri) => readAll(files.read(uri)));
+  const byName = new Map(Object.entries(literals));
   return located(direction, () =>
     Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, decodeField(type, byName.get(name), files, name)] as const)),
   );
@@ -110,14 +107,6 @@ function decodeField(type: AnyType, literal: Literal | undefined, files: FileSto
   if (!mayBeAbsent(type)) throw new ValueError(`${name} is missing`);
   const absent = encodeValue(type, undefined, new FileEncoding(files), place);
   return decodeLiteral(type, absent, files, place);
-}
-
-/** Fetches an offloaded literal. */
-async function onLoad(literal: Literal, files: FileStore): Promise<Literal> {
-  if (literal.value.case !== "offloadedMetadata") return literal;
-  const parts: Uint8Array[] = [];
-  for await (const part of files.read(literal.value.value.uri)) parts.push(part);
-  return fromBinary(LiteralSchema, Buffer.concat(parts));
 }
 
 function located<R>(direction: Direction, work: () => R): R {

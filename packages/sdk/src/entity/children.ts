@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { withOffloaded } from "../api/offloaded-literal.js";
 import { decodeOutputs, encodeInputs } from "../codec/interface-values.js";
 import type { FileStore } from "../file/file.js";
 import { type Definition, definitionOf } from "./definition.js";
@@ -52,6 +51,5 @@ export async function runChild(entity: AnyEntity, args: unknown): Promise<unknow
     return runInProcess(definition, args);
   }
   const literals = await encodeInputs(definition, args, runner.files);
-  const outputs = await withOffloaded(await runner.run(definition, literals), runner.files);
-  return decodeOutputs(definition, outputs, runner.files);
+  return decodeOutputs(definition, await runner.run(definition, literals), runner.files);
 }
