@@ -123,17 +123,17 @@ function inClusterAccess(serviceAccountDir: string): ApiAccess {
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { ca: readFileSync(`${serviceAccountDir}/ca.crt`) },
-    authorization: cacheToken(() => Promise.resolve(`Bearer ${readFileSync(`${serviceAccountDir}/token`, "utf8").trim()}`)),
+    authorization: tokenOfFile(`${serviceAccountDir}/token`),
   };
 }
 
 /** Reads the token again every minute: another program renews it. */
-function tokenOfFile(path: string): () => Promise<string> {
+function tokenOfFile(path: string): () => Promise<string | undefined> {
   return cacheToken(async () => `Bearer ${(await readFile(path, "utf8")).trim()}`);
 }
 
-function cacheToken<T extends string | undefined>(read: () => Promise<T>): () => Promise<T> {
-  let value: Promise<T> | undefined;
+function cacheToken(read: () => Promise<string | undefined>): () => Promise<string | undefined> {
+  let value: Promise<string | undefined> | undefined;
   let until = 0;
   return () => {
     if (value === undefined || Date.now() > until) {

@@ -110,34 +110,9 @@ export class PullSubscription implements ExclusiveSubscription {
   }
 
   async start(): Promise<void> {
-    const { client, manager, connection, logger, streams } = this.deps;
-    const { stream, durable, owner, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
-    await retry(
-      async () => {
-        const mutableConfig = {
-          filter_subjects: [...this.#subjects],
-          max_ack_pending: this.#maxUnacknowledged,
-          ack_wait: nanos(ackWaitMs),
-          ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
-        };
-        try {
-          await manager.consumers.add(stream, {
-            ...mutableConfig,
-            durable_name: durable,
-            ack_policy: AckPolicy.Explicit,
-            deliver_policy: inactiveThresholdMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
-            ...(inactiveThresholdMs === undefined ? {} : { inactive_threshold: nanos(inactiveThresholdMs) }),
-          });
-        } catch (error) {
-          if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.recreateMissing();
-          if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
-          // An older version or another configuration created it.
-          await manager.consumers.update(stream, durable, mutableConfig);
-        }
-      },
-      connection,
-      this.#isOpen,
-    );
+    const { client, connection, logger } = this.deps;
+    const { stream, durable, maxInFlight, batch } = this.options;
+    await retry(() => this.#ensureConsumer(), connection, this.#isOpen);
     const consumer = await retry(() => client.consumers.get(stream, durable), connection, this.#isOpen);
     this.#poisonGuard.start();
     this.#queue.forgetSequences();
@@ -157,6 +132,32 @@ export class PullSubscription implements ExclusiveSubscription {
       logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "the consumer was lost; subscribing again");
       this.#resubscribing = this.#resubscribe();
     });
+  }
+
+  /** Creates the consumer, or gives an existing one the options of this subscription. */
+  async #ensureConsumer(): Promise<void> {
+    const { manager, streams } = this.deps;
+    const { stream, durable, owner, ackWaitMs = DEFAULT_ACK_WAIT_MS, inactiveThresholdMs } = this.options;
+    const mutableConfig = {
+      filter_subjects: [...this.#subjects],
+      max_ack_pending: this.#maxUnacknowledged,
+      ack_wait: nanos(ackWaitMs),
+      ...(owner === undefined ? {} : { metadata: { [CONSUMER_OWNER]: owner } }),
+    };
+    try {
+      await manager.consumers.add(stream, {
+        ...mutableConfig,
+        durable_name: durable,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: inactiveThresholdMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
+        ...(inactiveThresholdMs === undefined ? {} : { inactive_threshold: nanos(inactiveThresholdMs) }),
+      });
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.recreateMissing();
+      if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
+      // An older version or another configuration created it.
+      await manager.consumers.update(stream, durable, mutableConfig);
+    }
   }
 
   async #resubscribe(): Promise<void> {

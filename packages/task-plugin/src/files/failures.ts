@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<ExecutionError_ErrorKind, FailureKind>> = {
   [ExecutionError_ErrorKind.USER]: "USER",
   [ExecutionError_ErrorKind.SYSTEM]: "SYSTEM",
 };
+
 /** Failure that an error document describes; the code of tasks writes its fields. */
 export function errorFailure(error: ContainerError): PermanentFailure | RetryableFailure {
   const kind: FailureKind | undefined = KINDS[error.origin];
