@@ -1,5 +1,5 @@
 import type { ExecutionListJson } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { type InfiniteData, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { executionRow } from "../../api/execution-row.js";
 import { executionsPage, namedPage, newestPage } from "../../api/list-pages.js";
 import type { Scope } from "../../api/scope.js";
@@ -46,20 +46,19 @@ export function newestQuery({ api, clock }: Pick<App, "api" | "clock">, scope: S
  * puts their state into it. A filter by phase would leave those out that end. Resolves to their
  * number.
  */
-export function openRowsQuery({ api }: Pick<App, "api">, scope: Scope, search: ExecutionsSearch) {
+export function openRowsQuery(app: Pick<App, "api" | "clock">, scope: Scope, search: ExecutionsSearch) {
+  const { queryKey: listKey } = executionsQuery(app, scope, search);
   return queryOptions({
     queryKey: ["open executions", scope, search],
     queryFn: async ({ signal, client }) => {
-      const listKey = ["executions", scope, search];
-      type List = InfiniteData<ReturnType<typeof rowsOf>, string>;
-      const pages = client.getQueryData<List>(listKey)?.pages ?? [];
+      const pages = client.getQueryData(listKey)?.pages ?? [];
       const names = openNames(
         pages.map(({ rows }) => rows),
         MAX_OPEN,
       );
       if (names.length === 0) return 0;
-      const { rows } = rowsOf(await api.executions.list(scope, namedPage(names), signal));
-      client.setQueryData<List>(listKey, (list) => list && { ...list, pages: replaceRows(list.pages, rows) });
+      const { rows } = rowsOf(await app.api.executions.list(scope, namedPage(names), signal));
+      client.setQueryData(listKey, (list) => list && { ...list, pages: replaceRows(list.pages, rows) });
       return names.length;
     },
     refetchInterval: REFRESH_MS,

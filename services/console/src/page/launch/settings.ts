@@ -62,23 +62,21 @@ export function settingsFrom(spec: ExecutionSpecJson | undefined): Settings {
 }
 
 /** Parts of a specification that the form does not show, and that another launch keeps. */
-export type KeptSpec = Pick<
-  ExecutionSpecJson,
-  "notifications" | "disableAll" | "securityContext" | "authRole" | "qualityOfService" | "clusterAssignment" | "executionEnvAssignments"
->;
+const KEPT = [
+  "notifications",
+  "disableAll",
+  "securityContext",
+  "authRole",
+  "qualityOfService",
+  "clusterAssignment",
+  "executionEnvAssignments",
+] as const;
+
+export type KeptSpec = Pick<ExecutionSpecJson, (typeof KEPT)[number]>;
 
 /** Returns the parts of a specification that {@link settingsFrom} leaves out. */
-export function keptFrom(spec: ExecutionSpecJson | undefined): KeptSpec {
-  const { notifications, disableAll, securityContext, authRole, qualityOfService, clusterAssignment, executionEnvAssignments } = spec ?? {};
-  return givenFields({
-    notifications,
-    disableAll,
-    securityContext,
-    authRole,
-    qualityOfService,
-    clusterAssignment,
-    executionEnvAssignments,
-  });
+export function keptFrom(spec: ExecutionSpecJson = {}): KeptSpec {
+  return givenFields(Object.fromEntries(KEPT.map((name) => [name, spec[name]])));
 }
 
 function givenFields<Fields extends object>(fields: Fields): Fields {
